@@ -50,7 +50,7 @@ function(tightloop_backends_room)
   set(TIGHTLOOP_ROOMS ${TIGHTLOOP_ROOMS} tightloop_backends CACHE INTERNAL "")
 endfunction()
 
-tightloop_room(base SEES USES fmt::fmt FastFloat::fast_float Threads::Threads)
+tightloop_room(base SEES USES fmt::fmt FastFloat::fast_float ZLIB::ZLIB Threads::Threads)
 tightloop_room(ir SEES base USES fmt::fmt FastFloat::fast_float outside_xxhash)
 tightloop_room(ops SEES ir USES fmt::fmt)
 tightloop_room(passes SEES ir ops USES fmt::fmt)

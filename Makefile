@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# Front door. Everything here is one or two commands that also work by hand; see docs/contributing.md.
+PRESET ?= release
+WERROR ?= OFF
+BUILD  := build/$(PRESET)
+JOBS   ?= $(shell nproc)
+SOURCES = $(shell git ls-files -co --exclude-standard '*.h' '*.cpp')
+
+.PHONY: help setup build train test examples bench bench-peers format lint install clean
+
+help:            ## this list
+	@grep -hE '^[a-z-]+: .*##' Makefile | sed -E 's/:[^#]*##/\t/' | expand -t 16
+
+setup:           ## install the Debian packages that are missing
+	@tools/setup.sh
+
+build: setup     ## compile library, command, examples and tests
+	@test -f $(BUILD)/build.ninja || cmake --preset $(PRESET) -DTIGHTLOOP_WERROR=$(WERROR)
+	@cmake --build $(BUILD) -j $(JOBS)
+
+train: setup     ## train the main example, a classifier on Fashion-MNIST
+	@test -f $(BUILD)/build.ninja || cmake --preset $(PRESET) -DTIGHTLOOP_WERROR=$(WERROR) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target tightloop_cli
+	$(BUILD)/cli/tightloop train examples/fashion_mnist/job.toml
+
+test: build      ## build and run all tests
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+bench: setup     ## the benchmark table, without other frameworks
+	@test -f $(BUILD)/build.ninja || cmake --preset $(PRESET) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+	@bench/run
+
+bench-peers: setup ## the benchmark table beside PyTorch, JAX and TensorFlow (makes their environment first)
+	@test -f $(BUILD)/build.ninja || cmake --preset $(PRESET) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+	@bench/peers/setup
+	@bench/run --peers
+
+format:          ## format all sources in place
+	@clang-format -i $(SOURCES)
+
+lint:            ## check format, and clang-tidy on the files changed in the last commit
+	@clang-format --dry-run -Werror $(SOURCES)
+	@tools/tidy.py $(BUILD)
+
+install: build   ## install below PREFIX (default /usr/local)
+	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
+
+clean:           ## remove this preset's build folder
+	rm -rf $(BUILD)

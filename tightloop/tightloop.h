@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// All of Tightloop's public interface.
+#include <tightloop/base/array.h>
+#include <tightloop/base/dtype.h>
+#include <tightloop/base/error.h>
+#include <tightloop/base/shape.h>
+#include <tightloop/ir/tensor.h>
+#include <tightloop/ops/functions.h>
