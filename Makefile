@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Front door. Everything here is one or two commands that also work by hand; see docs/contributing.md.
 PRESET ?= release
-WERROR ?= OFF
+WERROR ?=
 BUILD  := build/$(PRESET)
 JOBS   ?= $(shell nproc)
 SOURCES = $(shell git ls-files -co --exclude-standard '*.h' '*.cpp')
+
+CONFIGURE = test -f $(BUILD)/build.ninja -a -z "$(WERROR)" || \
+            cmake --preset $(PRESET) $(if $(WERROR),-DTIGHTLOOP_WERROR=$(WERROR)) >/dev/null
 
 .PHONY: help setup build train test examples bench bench-peers format lint install clean
 
@@ -15,11 +18,11 @@ setup:           ## install the Debian packages that are missing
 	@tools/setup.sh
 
 build: setup     ## compile library, command, examples and tests
-	@test -f $(BUILD)/build.ninja || cmake --preset $(PRESET) -DTIGHTLOOP_WERROR=$(WERROR)
+	@$(CONFIGURE)
 	@cmake --build $(BUILD) -j $(JOBS)
 
 train: setup     ## train the main example, a classifier on Fashion-MNIST
-	@test -f $(BUILD)/build.ninja || cmake --preset $(PRESET) -DTIGHTLOOP_WERROR=$(WERROR) >/dev/null
+	@$(CONFIGURE)
 	@cmake --build $(BUILD) -j $(JOBS) --target tightloop_cli
 	$(BUILD)/cli/tightloop train examples/fashion_mnist/job.toml
 
@@ -27,12 +30,12 @@ test: build      ## build and run all tests
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
 bench: setup     ## the benchmark table, without other frameworks
-	@test -f $(BUILD)/build.ninja || cmake --preset $(PRESET) >/dev/null
+	@$(CONFIGURE)
 	@cmake --build $(BUILD) -j $(JOBS)
 	@bench/run
 
 bench-peers: setup ## the benchmark table beside PyTorch, JAX and TensorFlow (makes their environment first)
-	@test -f $(BUILD)/build.ninja || cmake --preset $(PRESET) >/dev/null
+	@$(CONFIGURE)
 	@cmake --build $(BUILD) -j $(JOBS)
 	@bench/peers/setup
 	@bench/run --peers

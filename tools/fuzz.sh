@@ -10,10 +10,12 @@ for program in "$build"/tests/fuzz/*_fuzz; do
   name=$(basename "$program" _fuzz)
   seeds=tests/fuzz/corpus/$name
   found=$build/corpus/$name
-  mkdir -p "$found" "$seeds"
+  mkdir -p "$found"
+  folders=("$found")
+  [[ -d $seeds ]] && folders+=("$seeds")
   log=$build/fuzz-$name.log
   if ! "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -max_len=65536 -print_final_stats=1 \
-      -artifact_prefix="$build/crash-$name-" "$found" "$seeds" >"$log" 2>&1 </dev/null; then
+      -artifact_prefix="$build/crash-$name-" "${folders[@]}" >"$log" 2>&1 </dev/null; then
     tail -n 60 "$log"
     echo "fuzz: $name failed"
     exit 1
