@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <tightloop/base/error.h>
+#include <tightloop/base/sampling.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace tightloop {
+namespace {
+
+using Rows = std::vector<std::int64_t>;
+
+Rows rows_of_step(const Sampling& s, std::int64_t step) {
+  const auto b = s.at(step);
+  Rows out(static_cast<std::size_t>(b.size));
+  s.fill(b, out.data());
+  return out;
+}
+
+Rows rows_of_epoch(const Sampling& s, std::int64_t epoch) {
+  Rows all;
+  const auto per_epoch = s.steps_per_epoch();
+  for (std::int64_t i = 0; i < per_epoch; ++i) {
+    const Rows part = rows_of_step(s, epoch * per_epoch + i);
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+bool is_permutation(Rows rows) {
+  std::sort(rows.begin(), rows.end());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i] != static_cast<std::int64_t>(i)) return false;
+  return true;
+}
+
+TEST(Sampling, EveryRowOnceForEverySmallSize) {
+  for (std::int64_t n = 1; n <= 300; ++n)
+    for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{0xfeedfacecafebeef}}) {
+      const Sampling s{.rows = n, .batch = 7, .shuffle = true, .seed = seed};
+      const Rows rows = rows_of_epoch(s, 2);
+      ASSERT_EQ(rows.size(), static_cast<std::size_t>(n));
+      ASSERT_TRUE(is_permutation(rows)) << "n=" << n << " seed=" << seed;
+    }
+}
+
+TEST(Sampling, EveryRowOnceForLargeSizes) {
+  for (const std::int64_t n : {65535, 65536, 65537, 1000003}) {
+    const Sampling s{.rows = n, .batch = 4096, .shuffle = true, .seed = 5};
+    EXPECT_TRUE(is_permutation(rows_of_epoch(s, 0))) << n;
+  }
+}
+
+TEST(Sampling, HugeSizesStayInsideAndDiffer) {
+  for (const std::int64_t n : {(std::int64_t{1} << 31) - 1, (std::int64_t{1} << 31) + 12345, std::int64_t{1} << 45}) {
+    Sampling s{.rows = n, .batch = 5000, .shuffle = true, .seed = 5};
+    Rows rows = rows_of_step(s, s.steps_per_epoch() - 2);
+    EXPECT_EQ(*std::min_element(rows.begin(), rows.end()) >= 0, true);
+    EXPECT_LT(*std::max_element(rows.begin(), rows.end()), n);
+    EXPECT_GT(*std::max_element(rows.begin(), rows.end()), n / 2);
+    std::sort(rows.begin(), rows.end());
+    EXPECT_EQ(std::adjacent_find(rows.begin(), rows.end()), rows.end());
+  }
+}
+
+TEST(Sampling, FillAgreesWithPermuted) {
+  const Sampling s{.rows = 1234, .batch = 100, .shuffle = true, .seed = 9};
+  const Rows rows = rows_of_epoch(s, 3);
+  for (std::int64_t i = 0; i < 1234; ++i) ASSERT_EQ(rows[static_cast<std::size_t>(i)], permuted(i, 1234, 9, 3));
+}
+
+TEST(Sampling, OrderDoesNotDependOnTheBatchSize) {
+  Sampling s{.rows = 777, .batch = 1, .shuffle = true, .seed = 4};
+  const Rows wanted = rows_of_epoch(s, 1);
+  for (const std::int64_t batch : {2, 64, 777, 10000}) {
+    s.batch = batch;
+    EXPECT_EQ(rows_of_epoch(s, 1), wanted) << batch;
+  }
+}
+
+TEST(Sampling, EpochsAndSeedsGiveOtherOrders) {
+  Sampling s{.rows = 100, .batch = 100, .shuffle = true, .seed = 4};
+  const Rows first = rows_of_epoch(s, 0);
+  EXPECT_NE(rows_of_epoch(s, 1), first);
+  s.seed = 5;
+  EXPECT_NE(rows_of_epoch(s, 0), first);
+}
+
+TEST(Sampling, KeepsTheShortLastBatchUnlessTold) {
+  Sampling s{.rows = 10, .batch = 4};
+  EXPECT_EQ(s.steps_per_epoch(), 3);
+  EXPECT_EQ(rows_of_step(s, 2), (Rows{8, 9}));
+  EXPECT_EQ(rows_of_step(s, 3), (Rows{0, 1, 2, 3}));
+  EXPECT_EQ(s.at(5).epoch, 1);
+  s.drop_last = true;
+  EXPECT_EQ(s.steps_per_epoch(), 2);
+  EXPECT_EQ(rows_of_step(s, 2), (Rows{0, 1, 2, 3}));
+}
+
+TEST(Sampling, RefusesToBeEmpty) {
+  EXPECT_THROW((Sampling{.rows = 0, .batch = 4}.at(0)), InternalError);
+  EXPECT_THROW((Sampling{.rows = 3, .batch = 4, .drop_last = true}.at(0)), InternalError);
+}
+
+TEST(Sampling, DrawsFromTheSubset) {
+  const Rows order{3, 14, 15, 92, 65};
+  const Sampling s{.rows = 5, .batch = 2, .shuffle = true, .seed = 1, .subset = order.data(), .data_rows = 100};
+  Rows rows = rows_of_epoch(s, 0);
+  std::sort(rows.begin(), rows.end());
+  EXPECT_EQ(rows, (Rows{3, 14, 15, 65, 92}));
+}
+
+/// Where each row lands over many epochs is uniform: chi-square over (row, place) bins.
+TEST(Sampling, PlacesAreUniform) {
+  constexpr std::int64_t n = 40;
+  constexpr int epochs = 8000;
+  std::vector<double> counts(n * n, 0);
+  const Sampling s{.rows = n, .batch = n, .shuffle = true, .seed = 77};
+  for (int e = 0; e < epochs; ++e) {
+    const Rows rows = rows_of_step(s, e);
+    for (std::int64_t i = 0; i < n; ++i) counts[static_cast<std::size_t>(i * n + rows[static_cast<std::size_t>(i)])] += 1;
+  }
+  const double expected = static_cast<double>(epochs) / n;
+  double chi = 0;
+  for (const double c : counts) chi += (c - expected) * (c - expected) / expected;
+  const double freedom = (n - 1) * (n - 1);
+  EXPECT_LT(std::abs(chi - freedom), 6 * std::sqrt(2 * freedom));
+}
+
+/// Neighbours in the order are not neighbours in the data more often than chance has it.
+TEST(Sampling, NeighboursAreScattered) {
+  constexpr std::int64_t n = 60000;
+  const Sampling s{.rows = n, .batch = n, .shuffle = true, .seed = 3};
+  const Rows rows = rows_of_step(s, 0);
+  double mean = 0;
+  double correlation = 0;
+  const double middle = (n - 1) / 2.0;
+  for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
+    mean += static_cast<double>(std::abs(rows[i] - rows[i + 1])) / n;
+    correlation += (static_cast<double>(rows[i]) - middle) * (static_cast<double>(rows[i + 1]) - middle) / (n / 12.0 * n);
+  }
+  EXPECT_NEAR(mean / n, 1.0 / 3, 0.01);
+  EXPECT_NEAR(correlation / n, 0, 5 / std::sqrt(n));
+}
+
+}  // namespace
+}  // namespace tightloop
