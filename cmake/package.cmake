@@ -5,7 +5,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tightloop)
 
 install(TARGETS tightloop EXPORT tightloopTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT tightloopTargets NAMESPACE tightloop:: DESTINATION ${package_dir})
-install(DIRECTORY tightloop DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
+install(DIRECTORY tightloop DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.def"
         PATTERN "backends/cpu" EXCLUDE)
 configure_package_config_file(cmake/tightloopConfig.cmake.in ${PROJECT_BINARY_DIR}/tightloopConfig.cmake
                               INSTALL_DESTINATION ${package_dir})

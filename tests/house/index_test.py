@@ -6,7 +6,9 @@ import re
 import sys
 
 # folder, its index, and how a definition that must be listed looks (the group is its name)
-INDEXES = []
+INDEXES = [
+    ("tightloop/ops", "tightloop/ops/index.def", r"^const ir::OpDef& (\w+)_op\(\)"),
+]
 
 
 def main(root):
