@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/base/dtype.h>
+#include <tightloop/train/value.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tightloop::train {
+
+/// A named part of the data: the CSV columns (or patterns like "x*") or the one file it is read from.
+struct Field {
+  std::string name;
+  std::vector<std::string> from;
+};
+
+/// A parameter that the forward text uses by name, outside any layer.
+struct FreeParameter {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  Value init = 0.0;  ///< a number, or the name of an initialiser
+};
+
+/// Something chosen by name with options: `"mse"` or `{ name = "adam", lr = 5e-4 }`.
+struct Choice {
+  std::string name;
+  Value options = Value::Table{};  ///< the other entries
+};
+
+/// The part of the rows that validates: one of these, or nothing.
+struct Validation {
+  double fraction = 0;
+  std::string file;           ///< like data.train
+  std::vector<Field> files;   ///< name = file
+  bool none() const { return fraction == 0 && file.empty() && files.empty(); }
+};
+
+/// A text inside the job with its place in the file, for messages.
+struct Text {
+  std::string text;
+  std::string source;
+  int line = 0;  ///< 0: unknown
+  int column = 1;
+};
+
+/// A training job, as docs/job.md describes it key by key.
+struct Job {
+  std::int64_t seed = 0;
+
+  struct Data {
+    std::string train;
+    std::vector<Field> inputs;
+    std::vector<Field> target;
+    Validation validation;
+    std::vector<Choice> normalize;  ///< method by input; one entry named "" means all
+    std::int64_t batch = 32;
+    bool shuffle = true;
+    bool drop_last = false;
+  } data;
+
+  struct Model {
+    std::vector<FreeParameter> parameters;
+    std::string weights;
+    Text forward;
+    DType dtype = DType::f32;
+  } model;
+
+  struct Train {
+    std::int64_t epochs = 10;
+    std::int64_t max_steps = 0;  ///< 0: no limit
+    Choice loss;
+    Choice optimizer{"adam"};
+    std::vector<Choice> metrics;
+    std::int64_t evaluate_every = 1;  ///< epochs
+    std::int64_t threads = 0;         ///< 0: chosen by the machine
+    std::string backend = "compiled";
+  } train;
+
+  struct Output {
+    std::string directory = "run";
+  } output;
+
+  std::string source;  ///< the job file's name as messages show it
+  std::string folder;  ///< relative paths of the job start here; "" is the current directory
+};
+
+/// One key of the job file. The list is the schema: reading, writing, suggestions and the test of
+/// docs/job.md follow from it.
+struct Key {
+  std::string_view path;     ///< "data.batch"
+  std::string_view meaning;  ///< one phrase
+  bool required;
+  void (*read)(const Value&, Job&);  ///< throws Error by wrong() or fail()
+  Value (*write)(const Job&);        ///< monostate: left out of the file
+};
+std::span<const Key> job_keys();
+
+/// Throws Error with file, line and column for anything that docs/job.md does not allow.
+/// `overrides` are texts "a.b=value" that replace keys before they are checked.
+Job parse_job(std::string_view text, const std::string& source, const std::vector<std::string>& overrides = {});
+Job load_job(const std::string& path, const std::vector<std::string>& overrides = {});
+
+/// The resolved job: every key with its value, paths absolute.
+std::string to_toml(const Job& job);
+
+/// `path` as the job means it: relative ones start at the job file's folder.
+std::string resolve(const Job& job, const std::string& path);
+
+}  // namespace tightloop::train
