@@ -1,29 +1,43 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds each room's index against its folder: what a file of the room defines, the index lists."""
+"""Holds every index (index.def) against its folder: an entry has its file, and what a file of the folder defines in
+the form that index.h declares is an entry."""
 import pathlib
 import re
 import sys
 
-# folder, its index, and how a definition that must be listed looks (the group is its name)
-INDEXES = [
-    ("tightloop/ops", "tightloop/ops/index.def", r"^const ir::OpDef& (\w+)_op\(\)"),
-]
+ENTRY = re.compile(r"^TIGHTLOOP_\w+\((\w+)", re.M)
+DECLARATION = re.compile(r"^#define TIGHTLOOP_\w+\((\w+)[^)]*\)\s+(.*\S)\(.*\);", re.M)
+
+
+def definition(header):
+    """The pattern of a definition, from the macro of index.h that declares an entry."""
+    name, declaration = DECLARATION.search(header).groups()
+    pattern = re.escape(declaration).replace(re.escape(name + "##"), r"(\w+)")
+    return re.compile("^" + re.sub(rf"\b{name}\b", r"(\\w+)", pattern).replace("ir::", "(?:ir::)?") + r"\(", re.M)
+
+
+def complaints(index):
+    folder = index.parent
+    entries = ENTRY.findall(index.read_text())
+    pattern = definition((folder / "index.h").read_text())
+    for entry in entries:
+        if entries.count(entry) > 1:
+            yield f"{index}: {entry} is listed twice"
+        if not (folder / f"{entry}.cpp").exists():
+            yield f"{index}: {entry} has no file {entry}.cpp"
+    for path in sorted(folder.glob("*.cpp")):
+        for name in pattern.findall(path.read_text()):
+            if name not in entries:
+                yield f"{path}: {name} is not listed in {index}"
+    print(f"{index}: {len(entries)} entries, held against /{pattern.pattern}/")
 
 
 def main(root):
-    found = []
-    for folder, index, definition in INDEXES:
-        listed = set(re.findall(r"\w+", (root / index).read_text()))
-        names = {name: path for path in sorted((root / folder).glob("*.cpp")) if path != root / index
-                 for name in re.findall(definition, path.read_text(), re.M)}
-        found += [f"{path.relative_to(root)}: {name} is not listed in {index}"
-                  for name, path in names.items() if name not in listed]
-        if not names:
-            found.append(f"{folder}: nothing found to hold against {index}")
-        print(f"{index}: {len(names)} entries")
+    indexes = sorted((root / "tightloop").rglob("index.def"))
+    found = [complaint for index in indexes for complaint in complaints(index)]
     print("\n".join(found))
-    return 1 if found else 0
+    return 1 if found or not indexes else 0
 
 
 sys.exit(main(pathlib.Path(sys.argv[1])))
