@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tightloop::data {
+
+/// Reads all of `text` as one finite decimal number, correctly rounded; spaces around it and a leading
+/// `+` are allowed. False when it is anything else (NaN and infinities included).
+bool parse_number(std::string_view text, float& out);
+bool parse_number(std::string_view text, double& out);
+/// Whole numbers; "2.0" and "1e3" count up to 2^53.
+bool parse_number(std::string_view text, std::int64_t& out);
+bool parse_number(std::string_view text, std::int32_t& out);
+
+/// What is wrong with `text`, for messages: `'1,234' is not a number (thousands separators ...)`.
+std::string not_a_number(std::string_view text, bool whole);
+
+}  // namespace tightloop::data

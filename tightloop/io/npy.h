@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/base/array.h>
+#include <tightloop/base/file.h>
+
+#include <span>
+#include <string>
+
+namespace tightloop::io {
+
+/// Reads an NPY file of version 1.0, 2.0 or 3.0 (numpy.lib.format), gzip or not. The array borrows
+/// the mapped file when its bytes are ours (C order, little endian); Fortran order and big endian are
+/// converted. Types without a dtype of ours are widened without loss: i1, i2, u2 → i32; u4, u8 → i64
+/// (a u8 over the range of i64 is refused). Throws Error naming the file on anything else: objects,
+/// strings, complex numbers, records, a malformed header, missing or trailing bytes.
+Array read_npy(const std::string& path);
+
+/// The same from bytes; `name` stands for the file in messages.
+Array parse_npy(const Bytes& bytes, const std::string& name);
+
+/// Writes version 1.0 (2.0 when the header is too long for it) in C order by AtomicFile.
+/// Throws Error for bf16, which NPY does not have.
+void write_npy(const std::string& path, const Array& array);
+
+/// True when `bytes` begin with the NPY magic.
+bool is_npy(std::span<const std::byte> bytes);
+
+}  // namespace tightloop::io
