@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/nn/context.h>
+
+#include <tightloop/ir/op.h>
+#include <tightloop/ops/functions.h>
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <unordered_set>
+
+namespace tightloop::nn {
+namespace {
+
+Context*& innermost() {
+  thread_local Context* context = nullptr;
+  return context;
+}
+
+bool has_value(const Tensor& root) {
+  std::unordered_set<const ir::Node*> seen;
+  std::vector<const ir::Node*> pending{root.id()};
+  while (!pending.empty()) {
+    const ir::Node* node = pending.back();
+    pending.pop_back();
+    if (node->value || !seen.insert(node).second) continue;
+    if (node->op->name == "input") return false;
+    for (const Tensor& t : node->inputs) pending.push_back(t.id());
+  }
+  return true;
+}
+
+Check first_of(const Tensor& bad, const Tensor& values, std::string what, std::string rule) {
+  const Shape flat({bad.shape().count()});
+  const Tensor count = size(flat[0], DType::i64);
+  const Tensor first = amin(select(reshape(bad, flat), iota(flat, 0), broadcast_to(count, flat)));
+  const Tensor found = first < count;
+  const Tensor at = select(found, first, scalar(0, DType::i64));
+  const Tensor per_row = bad.rank() == 0 ? scalar(1, DType::i64)
+                                         : floor_div(count, size(bad.dim(0), DType::i64));
+  return {select(found, floor_div(at, per_row), scalar(-1, DType::i64)),
+          cast(gather(reshape(values, flat), at), DType::f64), std::move(what), std::move(rule)};
+}
+
+}  // namespace
+
+std::string Check::text(std::int64_t at, double found) const {
+  return fmt::format("{} {} in row {} {}", what, found, at, rule);
+}
+
+Context::Context(bool training, Tensor seed, Tensor step)
+    : training_(training), seed_(std::move(seed)), step_(std::move(step)), outer_(innermost()) {
+  innermost() = this;
+}
+
+Context::~Context() { innermost() = outer_; }
+
+Context* Context::current() { return innermost(); }
+
+const Tensor& Context::seed(const char* layer) const {
+  if (!seed_.defined())
+    throw Error(fmt::format("{}: training draws random numbers; make nn::Context with a seed and a step", layer));
+  return seed_;
+}
+
+const Tensor& Context::step(const char* layer) const {
+  if (!step_.defined())
+    throw Error(fmt::format("{}: training draws random numbers; make nn::Context with a seed and a step", layer));
+  return step_;
+}
+
+Tensor checked(Tensor result, const Tensor& bad, const Tensor& values, std::string what, std::string rule) {
+  Check check = first_of(bad, values, std::move(what), std::move(rule));
+  if (Context* context = Context::current()) {
+    context->checks.push_back(std::move(check));
+    return result;
+  }
+  if (has_value(check.row)) {
+    const auto row = static_cast<std::int64_t>(check.row.item());
+    if (row >= 0) throw Error(check.text(row, check.value.item()));
+    return result;
+  }
+  const Tensor nan = full({}, std::numeric_limits<double>::quiet_NaN(), result.dtype());
+  return select(check.row < 0.0, result, nan);
+}
+
+}  // namespace tightloop::nn
