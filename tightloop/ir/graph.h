@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <tightloop/ir/op.h>
+#include <tightloop/ir/node.h>
 
 #include <string>
 #include <string_view>
@@ -51,7 +51,8 @@ using NodeMap = std::unordered_map<const Node*, Tensor>;
 /// Rebuilds a node with other inputs (itself when they are the same).
 Tensor rebuild(const Tensor& node, std::vector<Tensor> inputs);
 /// Rebuilds a graph bottom-up. `visit(node, inputs)` gets each node with its inputs already replaced and
-/// returns its replacement (same type), or an empty Tensor to rebuild it as it is.
+/// returns its replacement (same type), or an empty Tensor to rebuild it as it is. Nodes made in `visit` get the scope
+/// of the node they replace.
 template <class Visit>
 Graph rewrite(const Graph& graph, Visit visit);
 
@@ -72,6 +73,7 @@ Graph rewrite(const Graph& graph, Visit visit) {
     std::vector<Tensor> inputs;
     inputs.reserve(node->inputs.size());
     for (const Tensor& t : node->inputs) inputs.push_back(map.at(t.id()));
+    const ScopeOf scope(*node);
     Tensor replaced = visit(*node, inputs);
     if (!replaced.defined()) replaced = rebuild(handles.at(node), std::move(inputs));
     require(replaced.type() == node->type, "rewrite: a replacement changed the type");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/array.h>
-#include <tightloop/ir/tensor.h>
-
-#include <tightloop/ir/op.h>
+#include <tightloop/ir/node.h>
 
 namespace tightloop {
 
@@ -41,6 +39,9 @@ Scope::Scope(const std::string& name) : length_(thread_path().size()) {
 Scope::~Scope() { thread_path().resize(length_); }
 
 const std::string& Scope::path() { return thread_path(); }
+
+ScopeOf::ScopeOf(const Node& node) : saved_(thread_path()) { thread_path() = node.scope; }
+ScopeOf::~ScopeOf() { thread_path() = std::move(saved_); }
 
 }  // namespace ir
 }  // namespace tightloop
