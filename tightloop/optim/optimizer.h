@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Update rules: pure functions from a parameter, its gradient and its slots to new ones. Formulas and defaults are
+// those of torch.optim.
+#include <tightloop/base/options.h>
+#include <tightloop/ir/tensor.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tightloop::optim {
+
+struct Update {
+  Tensor parameter;
+  std::vector<Tensor> slots;  ///< in the order of slots()
+};
+
+/// The scalars that all parameters of one group share in one step, as prepare() made them (f64[]).
+using Factors = std::vector<Tensor>;
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  virtual double lr() const = 0;
+  virtual double weight_decay() const = 0;
+  /// State kept for each parameter, e.g. "exp_avg": of the parameter's type, zero at the start.
+  virtual std::vector<std::string> slots() const = 0;
+  /// `step`: i64[], 1 in the first step; `lr`: f64[].
+  virtual Factors prepare(const Tensor& step, const Tensor& lr, double weight_decay) const = 0;
+  /// Elementwise in parameter, gradient and slots. `weight_decay` as given to prepare().
+  virtual Update update(const Tensor& parameter, const Tensor& gradient, std::span<const Tensor> slots,
+                        const Factors& factors, double weight_decay) const = 0;
+};
+
+/// Parameters whose path matches `pattern` ("*.bias", "norm?.*") learn otherwise. The first match counts.
+struct Group {
+  std::string pattern;
+  double lr_scale = 1;
+  std::optional<double> weight_decay = {};  ///< none: the optimizer's
+};
+
+/// True when `text` matches `pattern`, where * stands for any characters and ? for one.
+bool matches(std::string_view pattern, std::string_view text);
+
+/// One parameter in a step graph.
+struct Item {
+  std::string path;
+  Tensor parameter;
+  Tensor gradient;
+  std::vector<Tensor> slots;
+};
+
+/// Applies the rule to every item. `step`: i64[], 0 in the first step (the graph's step input); `lr`: f64[].
+/// Throws Error when a group's pattern matches no item.
+std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, const Tensor& step, const Tensor& lr,
+                          std::span<const Group> groups = {});
+
+/// Groups that keep every parameter matching a pattern out of weight decay.
+std::vector<Group> without_decay(const std::vector<std::string>& patterns);
+
+/// The name a slot has as a state and in a checkpoint: "optimizer.<slot>.<path>".
+std::string slot_name(std::string_view slot, std::string_view path);
+
+/// An optimizer that a job file names. One per file, listed in optim/index.def.
+struct OptimizerDef {
+  std::string_view name;
+  std::string_view doc;
+  std::vector<OptionSpec> options;
+  std::unique_ptr<Optimizer> (*build)(const Options& resolved) = nullptr;
+};
+
+/// The optimizers of optim/index.def, in its order.
+std::span<const OptimizerDef* const> all_optimizers();
+/// Null when there is none of this name.
+const OptimizerDef* find_optimizer(std::string_view name);
+/// Checks `given` and builds. Throws Error on an unknown name (suggesting the nearest), option or value.
+std::unique_ptr<Optimizer> make_optimizer(std::string_view name, const Options& given = {});
+
+}  // namespace tightloop::optim

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/optim/optimizer.h>
+
+namespace tightloop::optim {
+
+struct SgdOptions {
+  double lr = 1e-3;
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;  ///< L2, added to the gradient
+  bool nesterov = false;    ///< needs momentum and no dampening
+};
+
+/// torch.optim.SGD: b ← μ·b + (1-τ)·g (b = g in the first step), p ← p - lr·b, or with Nesterov p - lr·(g + μ·b).
+class Sgd final : public Optimizer {
+ public:
+  /// Throws Error on a value out of range.
+  explicit Sgd(SgdOptions options = {});
+  double lr() const override { return options_.lr; }
+  double weight_decay() const override { return options_.weight_decay; }
+  std::vector<std::string> slots() const override;
+  Factors prepare(const Tensor& step, const Tensor& lr, double weight_decay) const override;
+  Update update(const Tensor& parameter, const Tensor& gradient, std::span<const Tensor> slots,
+                const Factors& factors, double weight_decay) const override;
+
+ private:
+  SgdOptions options_;
+};
+
+}  // namespace tightloop::optim
