@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/cpu/library/matmul.h>
+#include <tightloop/base/error.h>
+
+#include <omp.h>
+#include <oneapi/dnnl/dnnl.h>
+
+#include <algorithm>
+
+namespace tightloop::backends::cpu {
+namespace {
+
+// From 64 x 64 on, a block runs about as fast as the whole; a quarter of each side gives 16 threads work.
+constexpr std::int64_t kLeastSide = 64;
+constexpr std::int64_t kMostSide = 512;
+constexpr std::int64_t kSideMultiple = 16;
+constexpr std::int64_t kCutsPerSide = 4;
+
+/// Keeps oneDNN to the calling thread, also outside a parallel region.
+class OneThread {
+ public:
+  OneThread() : before_(omp_get_max_threads()) {
+    if (before_ != 1) omp_set_num_threads(1);
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+  ~OneThread() {
+    if (before_ != 1) omp_set_num_threads(before_);
+  }
+
+ private:
+  int before_;
+};
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::int64_t side(std::int64_t extent) {
+  const auto quarter = divide_up(divide_up(extent, kCutsPerSide), kSideMultiple) * kSideMultiple;
+  return std::clamp(quarter, kLeastSide, kMostSide);
+}
+
+struct Grid {
+  explicit Grid(const LibraryMatmul& shape)
+      : rows(side(shape.m)),
+        columns(side(shape.n)),
+        down(divide_up(shape.m, rows)),
+        across(divide_up(shape.n, columns)),
+        blocks(shape.batch * down * across) {}
+
+  std::int64_t rows, columns;  // of a block
+  std::int64_t down, across;   // blocks of one matrix
+  std::int64_t blocks;         // in all
+};
+
+void clear(float* c, std::int64_t rows, std::int64_t columns, std::int64_t lead) {
+  for (std::int64_t r = 0; r < rows; ++r) std::fill_n(c + r * lead, columns, 0.0f);
+}
+
+void multiply_block(const LibraryMatmul& s, const Grid& grid, std::int64_t block, const float* a,
+                    const float* b, float* c) {
+  const std::int64_t matrix = block / (grid.down * grid.across);
+  const std::int64_t row = block / grid.across % grid.down * grid.rows;
+  const std::int64_t column = block % grid.across * grid.columns;
+  const std::int64_t rows = std::min(grid.rows, s.m - row), columns = std::min(grid.columns, s.n - column);
+  a += matrix * s.stride_a + row * (s.transpose_a ? 1 : s.lead_a);
+  b += matrix * s.stride_b + column * (s.transpose_b ? s.lead_b : 1);
+  c += matrix * s.stride_c + row * s.lead_c + column;
+  if (s.k == 0) return clear(c, rows, columns, s.lead_c);
+  const auto status = dnnl_sgemm(s.transpose_a ? 'T' : 'N', s.transpose_b ? 'T' : 'N', rows, columns, s.k,
+                                 1.0f, a, s.lead_a, b, s.lead_b, 0.0f, c, s.lead_c);
+  require(status == dnnl_success, "oneDNN's sgemm failed");
+}
+
+}  // namespace
+
+LibraryMatmul dense_matmul(std::int64_t m, std::int64_t n, std::int64_t k, bool transpose_a, bool transpose_b,
+                           std::int64_t batch) {
+  return {m,     n,     k,    transpose_a ? m : k, transpose_b ? k : n, n, transpose_a, transpose_b, batch,
+          m * k, k * n, m * n};
+}
+
+std::int64_t library_matmul_blocks(const LibraryMatmul& shape) { return Grid(shape).blocks; }
+
+void library_matmul_part(const LibraryMatmul& shape, const float* a, const float* b, float* c,
+                         std::int64_t part, std::int64_t parts) {
+  const Grid grid(shape);
+  const OneThread alone;
+  const std::int64_t end = grid.blocks * (part + 1) / parts;
+  for (std::int64_t block = grid.blocks * part / parts; block < end; ++block)
+    multiply_block(shape, grid, block, a, b, c);
+}
+
+void library_matmul(const LibraryMatmul& shape, const float* a, const float* b, float* c) {
+  library_matmul_part(shape, a, b, c, 0, 1);
+}
+
+}  // namespace tightloop::backends::cpu
