@@ -48,7 +48,8 @@ class Reference final : public Executable {
       } else if (role == "step" || role == "seed") {
         arrays.emplace_back(DType::i64, std::vector<std::int64_t>{});
       } else {
-        arrays.push_back(Array::borrow(node.type.dtype, node.type.shape.values(sizes), args.inputs[i]));
+        const Array given = Array::borrow(node.type.dtype, node.type.shape.values(sizes), args.inputs[i]);
+        arrays.push_back(role == "state" ? given.clone() : given);
       }
     }
     return arrays;
