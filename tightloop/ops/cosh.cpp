@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/ops/elementwise.h>
+
+namespace tightloop::ops {
+
+const ir::OpDef& cosh_op() {
+  static const ir::OpDef op{
+      .name = "cosh",
+      .doc = "Hyperbolic cosine.",
+      .infer = same_float,
+      .evaluate = [](const EvalArgs& a) { map(a, [](double x) { return std::cosh(x); }); },
+      .vjp = [](const Tensor& y, const Tensor& g) -> Tensors { return {g * sinh(in(y))}; },
+      .samples = [] { return float_samples(1, -3, 3); },
+  };
+  return op;
+}
+
+}  // namespace tightloop::ops

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/ops/elementwise.h>
+
+namespace tightloop::ops {
+
+const ir::OpDef& exp_op() {
+  static const ir::OpDef op{
+      .name = "exp",
+      .doc = "e to the x.",
+      .infer = same_float,
+      .evaluate = [](const EvalArgs& a) { map(a, [](double x) { return std::exp(x); }); },
+      .vjp = [](const Tensor& y, const Tensor& g) -> Tensors { return {g * y}; },
+      .precision = ir::Precision::high,
+      .samples = [] { return float_samples(1, -5, 5); },
+  };
+  return op;
+}
+
+}  // namespace tightloop::ops

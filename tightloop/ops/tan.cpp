@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/ops/elementwise.h>
+
+namespace tightloop::ops {
+
+const ir::OpDef& tan_op() {
+  static const ir::OpDef op{
+      .name = "tan",
+      .doc = "Tangent of an angle in radians.",
+      .infer = same_float,
+      .evaluate = [](const EvalArgs& a) { map(a, [](double x) { return std::tan(x); }); },
+      .vjp = [](const Tensor& y, const Tensor& g) -> Tensors { return {g * (y * y + 1.0)}; },
+      .samples = [] { return float_samples(1, -1.2, 1.2); },
+  };
+  return op;
+}
+
+}  // namespace tightloop::ops
