@@ -29,16 +29,13 @@ train: setup     ## train the main example, a classifier on Fashion-MNIST
 test: build      ## build and run all tests
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-bench: setup     ## the benchmark table, without other frameworks
+bench: setup     ## the benchmark table, beside PyTorch, JAX and TensorFlow where they are installed
 	@$(CONFIGURE)
-	@cmake --build $(BUILD) -j $(JOBS)
-	@bench/run
+	@cmake --build $(BUILD) -j $(JOBS) --target tightloop_cli
+	@bench/run.py --tightloop $(BUILD)/cli/tightloop
 
-bench-peers: setup ## the benchmark table beside PyTorch, JAX and TensorFlow (makes their environment first)
-	@$(CONFIGURE)
-	@cmake --build $(BUILD) -j $(JOBS)
-	@bench/peers/setup
-	@bench/run --peers
+bench-peers:     ## install PyTorch, JAX and TensorFlow for the benchmark in build/peers (several GB)
+	@bench/setup_peers.sh
 
 format:          ## format all sources in place
 	@clang-format -i $(SOURCES)
