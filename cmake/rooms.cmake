@@ -36,8 +36,8 @@ endfunction()
 
 # backends is put together from parts, so that LLVM and oneDNN headers reach only the folders that may use them.
 function(tightloop_backends_room)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tightloop/backends/*.cpp
-       ${PROJECT_SOURCE_DIR}/tightloop/backends/reference/*.cpp ${PROJECT_SOURCE_DIR}/tightloop/backends/cpu/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tightloop/backends/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/backends/cpu/(codegen|runtime|library)/")
   file(WRITE ${PROJECT_BINARY_DIR}/backends_anchor.cpp.new "// Lets the room be a library while it has no sources of its own.\n")
   file(COPY_FILE ${PROJECT_BINARY_DIR}/backends_anchor.cpp.new ${PROJECT_BINARY_DIR}/backends_anchor.cpp ONLY_IF_DIFFERENT)
   add_library(tightloop_backends STATIC ${sources} ${PROJECT_BINARY_DIR}/backends_anchor.cpp)
