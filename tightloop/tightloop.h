@@ -6,4 +6,6 @@
 #include <tightloop/base/error.h>
 #include <tightloop/base/shape.h>
 #include <tightloop/ir/tensor.h>
+#include <tightloop/nn/nn.h>
 #include <tightloop/ops/functions.h>
+#include <tightloop/optim/optim.h>
