@@ -79,7 +79,7 @@ struct Program::Impl {
   Sizes last{0, 0};
 
   void list_names();
-  Input& find(std::string_view name);
+  std::size_t find(std::string_view name) const;
   Input& find_state(std::string_view name);
   void place_states();
   void reserve(const Sizes& sizes);
@@ -104,17 +104,17 @@ void Program::Impl::list_names() {
   args.outputs.resize(results.size());
 }
 
-Input& Program::Impl::find(std::string_view name) {
+std::size_t Program::Impl::find(std::string_view name) const {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].name == name && inputs[i].is_given()) return i;
   std::vector<std::string> known;
-  for (Input& input : inputs) {
-    if (input.name == name && input.is_given()) return input;
+  for (const Input& input : inputs)
     if (input.is_given()) known.push_back(input.name);
-  }
   throw Error("program: there is no input '" + std::string(name) + "'" + suggestion(name, known));
 }
 
 Input& Program::Impl::find_state(std::string_view name) {
-  Input& input = find(name);
+  Input& input = inputs[find(name)];
   if (!input.is_state()) throw Error("program: '" + input.name + "' is of role " + input.role + ", not a state");
   place_states();
   return input;
@@ -183,13 +183,23 @@ Program Program::compile(const ir::Graph& graph, const CompileOptions& options) 
 
 const ir::Graph& Program::graph() const { return impl_->graph; }
 
-void Program::bind(std::string_view name, Array value) {
-  Input& input = impl_->find(name);
+std::size_t Program::input_index(std::string_view input) const { return impl_->find(input); }
+
+void Program::bind(std::string_view name, Array value) { bind(impl_->find(name), std::move(value)); }
+
+void Program::bind(std::size_t index, Array value) {
+  Input& input = impl_->inputs.at(index);
   if (!fits(value, input.type))
     throw Error("program: the input '" + input.name + "' takes " + to_string(input.type) + ", " + value.type_string() +
                 " came");
   input.value = std::move(value);
   input.bound = true;
+}
+
+void Program::release(std::string_view name) {
+  Input& input = impl_->inputs[impl_->find(name)];
+  input.value = Array();
+  input.bound = false;
 }
 
 Array Program::state(std::string_view name) { return impl_->find_state(name).value; }
@@ -245,15 +255,15 @@ void Program::run(const Sampling& sampling, std::int64_t first_step, std::int64_
 void Program::run_once(std::int64_t batch) { run({.rows = batch, .batch = batch}, 0, 1); }
 
 Array Program::result(std::string_view output) {
-  std::vector<std::string> known;
   for (Result& r : impl_->results) {
-    known.push_back(r.name);
     if (r.name != output) continue;
     if (impl_->last.batch == 0) throw Error("program: '" + r.name + "' has no value before the first run");
     if (r.state != nullptr) return r.state->value;
     const auto owner = std::make_shared<Array>(r.buffer);
     return Array::borrow(r.type.dtype, r.type.shape.values(impl_->last), r.buffer.bytes(), owner);
   }
+  std::vector<std::string> known;
+  for (const Result& r : impl_->results) known.push_back(r.name);
   throw Error("program: there is no output '" + std::string(output) + "'" + suggestion(output, known));
 }
 

@@ -51,6 +51,11 @@ class Program {
   /// Feeds an input of role data, argument or state from `value` without a copy. A bound state is updated in
   /// place. Throws Error on an unknown name and on another dtype or shape than the input's (B and N fit any number).
   void bind(std::string_view input, Array value);
+  /// The same by number, for callers that bind before every run.
+  void bind(std::size_t input, Array value);
+  std::size_t input_index(std::string_view input) const;
+  /// Lets go of what is bound.
+  void release(std::string_view input);
 
   /// The value of a state as a view of its memory: run() changes it. Throws Error on an unknown name.
   Array state(std::string_view name);
