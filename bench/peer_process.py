@@ -2,12 +2,15 @@
 """One framework in a process of its own that sleeps until it is asked to measure (see peers/serve.py)."""
 import json
 import os
+import select
 import subprocess
 
 from machine import HERE
 
 FRAMEWORKS = {"torch": "PyTorch", "jax": "JAX", "tf": "TensorFlow"}
 MODULES = {"torch": "torch", "jax": "jax", "tf": "tensorflow"}
+
+PATIENCE = 600  # seconds: the longest a variant may take to compile
 
 
 def installed(python, framework):
@@ -30,6 +33,9 @@ class Peer:
         self.version, self.variants = hello.get("version"), hello.get("variants", [])
 
     def answer(self):
+        if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
+            self.process.kill()
+            return {"error": f"no answer in {PATIENCE} s"}
         line = self.process.stdout.readline()
         return json.loads(line) if line else {"error": f"{FRAMEWORKS[self.framework]} ended unexpectedly"}
 

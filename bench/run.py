@@ -74,10 +74,11 @@ def measure_case(args, case, programs, ours):
 
     for _ in range(args.rounds):
         note(("peak", "", 0), machine.run_json([programs["peak"], str(threads[-1])]))
-        if case.key == "a":
-            note(("floor", "written by hand", 1), machine.run_json([programs["structured"], "300"], **machine.pinned(1)))
         for t in threads:
             note(("tightloop", "", t), ours.bench(case.name, t))
+            if case.key == "a":
+                floor = [programs["structured"], "300", str(t)]
+                note(("written by hand", "", t), machine.run_json(floor, **machine.pinned(t)))
         for peer, variant in contenders:
             note((peer.framework, variant, peer.threads), peer.measure(variant))
     for peer in peers:
