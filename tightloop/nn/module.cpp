@@ -102,7 +102,7 @@ void Module::apply(const std::function<void(Module&)>& visit) {
   for (auto m = all.rbegin(); m != all.rend(); ++m) visit(*m->module);
 }
 
-std::string Module::to_string() {
+std::string Module::summary() {
   std::string out;
   const auto all = parameters();
   for (const auto& m : modules()) {

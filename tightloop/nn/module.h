@@ -76,7 +76,7 @@ class Module {
   /// Calls `visit` for every module below and then for this one.
   void apply(const std::function<void(Module&)>& visit);
   /// A table: path, layer, parameter shapes and counts, and the total.
-  std::string to_string();
+  std::string summary();
 
   /// The name under which the parent holds it; "" before it was named.
   const std::string& name() const { return name_; }
