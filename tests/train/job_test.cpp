@@ -65,7 +65,7 @@ TEST(Job, ResolvedJobReadsBackAsItself) {
   EXPECT_EQ(to_toml(parse_job(resolved, "job.toml")), resolved);
   for (const Key& key : job_keys()) {
     const std::string name(key.path.substr(key.path.rfind('.') + 1));
-    if (key.path != "model.weights") EXPECT_NE(resolved.find(name + " = "), std::string::npos) << key.path;
+    EXPECT_EQ(resolved.find(name + " = ") == std::string::npos, key.path == "model.weights") << key.path;
   }
 }
 
