@@ -17,7 +17,7 @@ struct CsvOptions {
   char separator = 0;
   /// Whether the first record names the columns; unset: it does unless all its fields are numbers.
   /// Without a header the columns are named "0", "1", ...
-  std::optional<bool> header;
+  std::optional<bool> header = std::nullopt;
 };
 
 /// Columns to read into one array.
