@@ -39,7 +39,7 @@ __attribute__((always_inline)) inline double multiply_adds(std::int64_t rounds) 
   using V = typename Vector<Bytes>::type;
   constexpr int kChains = 12;
   V acc[kChains], a = V{} + 0.999f, b = V{} + 0.001f;
-  for (int c = 0; c < kChains; ++c) acc[c] = V{} + float(c);
+  for (int c = 0; c < kChains; ++c) acc[c] = V{} + float(c + 2);  // not 1, which a, b map to itself
   for (std::int64_t r = 0; r < rounds; ++r) {
 #pragma GCC unroll 12
     for (int c = 0; c < kChains; ++c) acc[c] = acc[c] * a + b;
