@@ -145,7 +145,7 @@ TEST(LibraryMatmul, PartsGiveTheBitsOfTheWhole) {
 }
 
 TEST(LibraryMatmul, TheNumberOfThreadsDoesNotShow) {
-  const LibraryMatmul shape = dense_matmul(500, 300, 200);
+  const LibraryMatmul shape = dense_matmul(500, 600, 200);
   EXPECT_GE(library_matmul_blocks(shape), 16);
   Operands whole(shape);
   const int before = omp_get_max_threads();

@@ -10,8 +10,10 @@
 namespace tightloop::backends::cpu {
 namespace {
 
-// From 64 x 64 on, a block runs about as fast as the whole; a quarter of each side gives 16 threads work.
-constexpr std::int64_t kLeastSide = 64;
+// Measured: a block of 64 x 128 runs nearly as fast as the whole, one of 64 columns 15 % slower. Quarters of
+// each side give 16 threads work.
+constexpr std::int64_t kLeastRows = 64;
+constexpr std::int64_t kLeastColumns = 128;
 constexpr std::int64_t kMostSide = 512;
 constexpr std::int64_t kSideMultiple = 16;
 constexpr std::int64_t kCutsPerSide = 4;
@@ -34,15 +36,15 @@ class OneThread {
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-std::int64_t side(std::int64_t extent) {
+std::int64_t side(std::int64_t extent, std::int64_t least) {
   const auto quarter = divide_up(divide_up(extent, kCutsPerSide), kSideMultiple) * kSideMultiple;
-  return std::clamp(quarter, kLeastSide, kMostSide);
+  return std::clamp(quarter, least, kMostSide);
 }
 
 struct Grid {
   explicit Grid(const LibraryMatmul& shape)
-      : rows(side(shape.m)),
-        columns(side(shape.n)),
+      : rows(side(shape.m, kLeastRows)),
+        columns(side(shape.n, kLeastColumns)),
         down(divide_up(shape.m, rows)),
         across(divide_up(shape.n, columns)),
         blocks(shape.batch * down * across) {}
