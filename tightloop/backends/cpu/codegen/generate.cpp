@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <llvm/Config/llvm-config.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Utils/Mem2Reg.h>
+#include <tightloop/backends/cpu/codegen/generate.h>
+#include <tightloop/backends/cpu/codegen/kernels.h>
+
+#include <mutex>
+
+namespace tightloop::backends::cpu {
+namespace {
+
+void initialize_llvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+}
+
+Target read_host() {
+  Target t;
+  t.triple = llvm::sys::getProcessTriple();
+  const auto host = llvm::sys::getHostCPUFeatures();
+  const auto has = [&](llvm::StringRef f) { return host.lookup(f); };
+  std::vector<std::string> enabled;
+  for (const auto& entry : host)
+    if (entry.getValue()) enabled.push_back("+" + entry.getKey().str());
+  std::sort(enabled.begin(), enabled.end());
+  for (const std::string& f : enabled) t.features += (t.features.empty() ? "" : ",") + f;
+  const llvm::Triple triple(t.triple);
+  if (triple.isAArch64()) {
+    t.cpu = "generic";
+    t.vector_registers = 32;
+  } else if (has("avx512f") && has("avx512bw") && has("avx512vl") && has("avx512dq")) {
+    t.cpu = "x86-64-v4";
+    t.features += ",-prefer-256-bit";
+    t.vector_bytes = 64;
+    t.masks = true;
+    t.vector_registers = 32;
+  } else if (has("avx2") && has("fma")) {
+    t.cpu = "x86-64-v3";
+    t.vector_bytes = 32;
+  } else {
+    t.cpu = triple.getArch() == llvm::Triple::x86_64 ? "x86-64" : "generic";
+  }
+  return t;
+}
+
+std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
+  initialize_llvm();
+  std::string problem;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(target.triple, problem);
+  if (found == nullptr) throw InternalError("LLVM does not know this machine: " + problem);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  return std::unique_ptr<llvm::TargetMachine>(
+      found->createTargetMachine(target.triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+                                 llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+}
+
+void emit_kernel(llvm::Module& module, const Plan& plan, const Target& target, std::size_t i) {
+  const Kernel& kernel = plan.schedule.kernels[i];
+  KernelBuilder k(module, plan, target, kernel, kernel_symbol(i));
+  switch (kernel.kind) {
+    case KernelKind::elementwise: emit_elementwise(k); break;
+    case KernelKind::reduce: emit_reduce(k); break;
+    case KernelKind::matmul: emit_matmul(k); break;
+    case KernelKind::scatter: emit_scatter(k); break;
+    case KernelKind::transpose: emit_transpose(k); break;
+  }
+  k.finish();
+}
+
+void optimize(llvm::Module& module) {
+  llvm::FunctionAnalysisManager analyses;
+  llvm::PassBuilder builder;
+  builder.registerFunctionAnalyses(analyses);
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::PromotePass());
+  passes.addPass(llvm::EarlyCSEPass());
+  for (llvm::Function& f : module)
+    if (!f.isDeclaration()) passes.run(f, analyses);
+}
+
+std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, const Plan& plan, const Target& target,
+                                          const llvm::TargetMachine& machine) {
+  auto module = std::make_unique<llvm::Module>("step", context);
+  module->setTargetTriple(target.triple);
+  module->setDataLayout(machine.createDataLayout());
+  for (std::size_t i = 0; i < plan.schedule.kernels.size(); ++i) emit_kernel(*module, plan, target, i);
+#ifndef NDEBUG
+  std::string problem;
+  llvm::raw_string_ostream out(problem);
+  if (llvm::verifyModule(*module, &out)) throw InternalError("generated code is not well-formed: " + problem);
+#endif
+  optimize(*module);
+  return module;
+}
+
+}  // namespace
+
+const Target& host_target() {
+  static const Target target = read_host();
+  return target;
+}
+
+std::string compiler_version() { return LLVM_VERSION_STRING; }
+
+std::string kernel_symbol(std::size_t i) { return "kernel" + std::to_string(i); }
+
+std::vector<char> generate_object(const Plan& plan, const Target& target) {
+  const auto machine = make_machine(target);
+  llvm::LLVMContext context;
+  const auto module = make_module(context, plan, target, *machine);
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream out(object);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile))
+    throw InternalError("LLVM cannot write object files for this machine");
+  passes.run(*module);
+  return {object.begin(), object.end()};
+}
+
+std::string generate_text(const Plan& plan, const Target& target) {
+  const auto machine = make_machine(target);
+  llvm::LLVMContext context;
+  const auto module = make_module(context, plan, target, *machine);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module->print(out, nullptr);
+  return text;
+}
+
+}  // namespace tightloop::backends::cpu

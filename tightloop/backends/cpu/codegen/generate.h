@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/backends/cpu/codegen/target.h>
+#include <tightloop/backends/cpu/plan/plan.h>
+#include <tightloop/backends/cpu/runtime/context.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tightloop::backends::cpu {
+
+/// Changes whenever generated code may change for the same graph; part of the disk cache's key.
+inline constexpr int kCodeVersion = 1;
+
+/// Version of the compiler behind generate_object.
+std::string compiler_version();
+
+/// Native code of every kernel of the plan: an object file. Kernel i is the symbol kernel_symbol(i).
+std::vector<char> generate_object(const Plan& plan, const Target& target);
+/// LLVM IR of the same, as text.
+std::string generate_text(const Plan& plan, const Target& target);
+std::string kernel_symbol(std::size_t i);
+
+/// An object file in memory, ready to run.
+class Code {
+ public:
+  /// Throws Error when `object` is not an object file of this machine with these kernels.
+  Code(std::span<const char> object, std::size_t kernels);
+  ~Code();
+  Code(const Code&) = delete;
+  Code& operator=(const Code&) = delete;
+
+  KernelFn kernel(std::size_t i) const { return kernels_[i]; }
+
+ private:
+  struct Linker;
+  std::unique_ptr<Linker> linker_;
+  std::vector<KernelFn> kernels_;
+};
+
+}  // namespace tightloop::backends::cpu

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <llvm/IR/Module.h>
+#include <tightloop/backends/cpu/codegen/kernel_builder.h>
+#include <tightloop/backends/cpu/runtime/context.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace tightloop::backends::cpu {
+
+using llvm::Value;
+using V = Emitted;
+
+KernelBuilder::KernelBuilder(llvm::Module& module, const Plan& plan, const Target& target, const Kernel& kernel,
+                             const std::string& symbol)
+    : module_(module), plan_(plan), target_(target), kernel_(kernel), function_(nullptr), b_(module.getContext()), s_(b_) {
+  llvm::Type* pointer = b_.getPtrTy();
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, b_.getInt64Ty(), b_.getInt64Ty()}, false);
+  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
+  const std::string width = std::to_string(target.vector_bytes * 8);
+  function_->addFnAttr("prefer-vector-width", width);
+  function_->addFnAttr("min-legal-vector-width", width);
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  part_ = function_->getArg(1);
+  parts_ = function_->getArg(2);
+  Level entry;
+  entry.block = llvm::BasicBlock::Create(b_.getContext(), "entry", function_);
+  levels_.push_back(entry);
+  b_.SetInsertPoint(entry.block);
+}
+
+void KernelBuilder::finish() {
+  require(levels_.size() == 1, "KernelBuilder: a loop is still open");
+  stand_at(0);
+  b_.CreateRetVoid();
+}
+
+void KernelBuilder::stand_at(int level) {
+  const Level& l = levels_[static_cast<std::size_t>(level)];
+  if (l.end != nullptr)
+    b_.SetInsertPoint(l.end);
+  else
+    b_.SetInsertPoint(l.block);
+}
+
+Value* KernelBuilder::context_member(std::size_t offset) {
+  const auto key = std::make_pair(offset, 0);
+  if (const auto at = members_.find(key); at != members_.end()) return at->second;
+  llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  b_.SetInsertPoint(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
+  Value* p = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), function_->getArg(0), offset);
+  llvm::Type* type = offset == offsetof(StepContext, buffers) ? static_cast<llvm::Type*>(b_.getPtrTy()) : b_.getInt64Ty();
+  return members_[key] = b_.CreateLoad(type, p);
+}
+
+Value* KernelBuilder::buffer(int id) {
+  if (const auto at = buffers_.find(id); at != buffers_.end()) return at->second;
+  Value* table = context_member(offsetof(StepContext, buffers));
+  llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(llvm::cast<llvm::Instruction>(table)->getNextNode());
+  if (b_.GetInsertPoint() == b_.GetInsertBlock()->end()) b_.SetInsertPoint(b_.GetInsertBlock());
+  Value* slot = b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), table, static_cast<std::uint64_t>(id));
+  return buffers_[id] = b_.CreateLoad(b_.getPtrTy(), slot);
+}
+
+Value* KernelBuilder::extent(const Dim& d) {
+  if (d.is_static()) return number(d.factor);
+  Value* n = context_member(d.symbol == Symbol::batch ? offsetof(StepContext, batch) : offsetof(StepContext, rows));
+  if (d.factor == 1) return n;
+  const auto key = std::make_pair(d.symbol == Symbol::batch ? std::size_t{1001} : std::size_t{1002}, static_cast<int>(d.factor));
+  if (const auto at = members_.find(key); at != members_.end()) return at->second;
+  llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  auto* next = llvm::cast<llvm::Instruction>(n)->getNextNode();
+  next != nullptr ? b_.SetInsertPoint(next) : b_.SetInsertPoint(&function_->getEntryBlock());
+  return members_[key] = b_.CreateMul(n, number(d.factor));
+}
+
+std::pair<Value*, Value*> KernelBuilder::share(Value* count, std::int64_t grain) {
+  Value* units = b_.CreateUDiv(b_.CreateAdd(count, number(grain - 1)), number(grain));
+  Value* chunk = b_.CreateUDiv(b_.CreateAdd(units, b_.CreateSub(parts_, number(1))), parts_);
+  chunk = b_.CreateMul(chunk, number(grain));
+  Value* begin = b_.CreateMul(part_, chunk);
+  begin = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, begin, count);
+  Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, chunk), count);
+  return {begin, end};
+}
+
+Value* KernelBuilder::begin_loop(Value* begin, Value* end, Value* step) {
+  stand_at(level());
+  Level& outer = levels_.back();
+  auto& c = b_.getContext();
+  Level inner;
+  inner.header = llvm::BasicBlock::Create(c, "loop", function_);
+  inner.block = llvm::BasicBlock::Create(c, "body", function_);
+  inner.exit = llvm::BasicBlock::Create(c, "done", function_);
+  inner.step = step;
+  llvm::BasicBlock* from = b_.GetInsertBlock();
+  outer.end = b_.CreateBr(inner.header);
+  b_.SetInsertPoint(inner.header);
+  inner.counter = b_.CreatePHI(b_.getInt64Ty(), 2);
+  inner.counter->addIncoming(begin, from);
+  b_.CreateCondBr(b_.CreateICmpSLT(inner.counter, end), inner.block, inner.exit);
+  levels_.push_back(inner);
+  stand_at(level());
+  return inner.counter;
+}
+
+void KernelBuilder::end_loop() {
+  stand_at(level());
+  const Level inner = levels_.back();
+  const int gone = level();
+  Value* next = b_.CreateAdd(inner.counter, inner.step);
+  inner.counter->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateBr(inner.header);
+  levels_.pop_back();
+  Level& outer = levels_.back();
+  outer.block = inner.exit;
+  outer.end = nullptr;
+  std::erase_if(known_, [&](const auto& entry) { return entry.second.level >= gone; });
+  std::erase_if(rows_, [&](const auto& entry) { return entry.second.level >= gone; });
+  std::erase_if(current_, [&](const auto& entry) { return entry.second.level >= gone; });
+  stand_at(level());
+}
+
+llvm::AllocaInst* KernelBuilder::slot(llvm::Type* type) {
+  llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  b_.SetInsertPoint(&entry, entry.begin());
+  return b_.CreateAlloca(type);
+}
+
+Value* KernelBuilder::splat(Value* v) {
+  if (lanes_ == 1 || v->getType()->isVectorTy()) return v;
+  return b_.CreateVectorSplat(static_cast<unsigned>(lanes_), v);
+}
+
+Index KernelBuilder::uniform_index(Value* base, int level) { return {base, 0, nullptr, level, next_id_++}; }
+Index KernelBuilder::lane_index(Value* base, int level) { return {base, lanes_ > 1 ? 1 : 0, nullptr, level, next_id_++}; }
+
+Index KernelBuilder::constant_index(std::int64_t n) {
+  return {number(n), 0, nullptr, 0, n == 0 ? 0 : -static_cast<int>(std::min<std::int64_t>(n, 1 << 30))};
+}
+
+Index KernelBuilder::from_value(V v) {
+  const bool vector = v.v->getType()->isVectorTy();
+  return {vector ? nullptr : v.v, 0, vector ? v.v : nullptr, v.level, next_id_++};
+}
+
+Index KernelBuilder::add(const Index& i, std::int64_t n) {
+  if (n == 0) return i;
+  stand_at(i.level);
+  Index out = i;
+  if (i.lanes != nullptr)
+    out.lanes = b_.CreateAdd(i.lanes, llvm::ConstantInt::get(i.lanes->getType(), static_cast<std::uint64_t>(n)));
+  else
+    out.base = b_.CreateAdd(i.base, number(n));
+  out.id = next_id_++;
+  return out;
+}
+
+Index KernelBuilder::scale(const Index& i, std::int64_t n) {
+  if (n == 1) return i;
+  stand_at(i.level);
+  Index out = i;
+  if (i.lanes != nullptr) {
+    out.lanes = b_.CreateMul(i.lanes, llvm::ConstantInt::get(i.lanes->getType(), static_cast<std::uint64_t>(n)));
+  } else {
+    out.base = b_.CreateMul(i.base, number(n));
+    out.step = i.step * n;
+  }
+  out.id = next_id_++;
+  return out;
+}
+
+V KernelBuilder::positions(const Index& i) {
+  if (i.lanes != nullptr) return {i.lanes, i.level};
+  if (i.step == 0) return {i.base, i.level};
+  stand_at(i.level);
+  auto* type = llvm::FixedVectorType::get(b_.getInt64Ty(), static_cast<unsigned>(lanes_));
+  Value* lane = b_.CreateStepVector(type);
+  if (i.step != 1) lane = b_.CreateMul(lane, llvm::ConstantInt::get(type, static_cast<std::uint64_t>(i.step)));
+  return {b_.CreateAdd(b_.CreateVectorSplat(static_cast<unsigned>(lanes_), i.base), lane), i.level};
+}
+
+Index KernelBuilder::clamp(const Index& i, Value* last) {
+  const V p = positions(i);
+  stand_at(p.level);
+  Value* limit = p.v->getType()->isVectorTy() ? splat(last) : last;
+  Value* zero = llvm::Constant::getNullValue(p.v->getType());
+  Value* low = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, p.v, zero);
+  return from_value({b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, low, limit), p.level});
+}
+
+Position KernelBuilder::aligned(const Shape& shape, const Position& domain) {
+  if (domain.flat) return domain;
+  Position p;
+  std::size_t next = 0;
+  for (const Dim& d : shape) p.dims.push_back(d.is(1) ? constant_index(0) : domain.dims[next++]);
+  require(next == domain.dims.size(), "KernelBuilder::aligned: shapes differ");
+  return p;
+}
+
+Index KernelBuilder::linear(const Shape& shape, const Position& p) {
+  if (p.flat) return p.dims[0];
+  // Row-major strides: a number, times one symbol value at most.
+  Index sum = constant_index(0);
+  std::vector<std::size_t> order(p.dims.size());
+  for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return p.dims[a].level < p.dims[b].level; });
+  for (const std::size_t d : order) {
+    const Index& i = p.dims[d];
+    if (i.id == 0) continue;
+    std::vector<Dim> rest(shape.begin() + static_cast<std::ptrdiff_t>(d) + 1, shape.end());
+    const Dim stride = Shape(std::move(rest)).count();
+    Index term = scale(i, stride.factor);
+    if (!stride.is_static()) {
+      const V at = positions(term);
+      stand_at(at.level);
+      Value* by = extent(Dim(1, stride.symbol));
+      term = from_value({b_.CreateMul(at.v, at.v->getType()->isVectorTy() ? splat(by) : by), at.level});
+    }
+    if (sum.id == 0) {
+      sum = term;
+      continue;
+    }
+    const int level = std::max(sum.level, term.level);
+    if (sum.lanes == nullptr && term.lanes == nullptr) {
+      stand_at(level);
+      sum = {b_.CreateAdd(sum.base, term.base), sum.step + term.step, nullptr, level, next_id_++};
+    } else {
+      const V a = positions(sum);
+      const V c = positions(term);
+      stand_at(level);
+      sum = from_value({b_.CreateAdd(splat(a.v), splat(c.v)), level});
+    }
+  }
+  return sum;
+}
+
+Position KernelBuilder::unflatten(const Shape& shape, const Position& p) {
+  if (!p.flat) return p;
+  const V at = positions(p.dims[0]);
+  Position out;
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    if (shape[d].is(1)) {
+      out.dims.push_back(constant_index(0));
+      continue;
+    }
+    stand_at(at.level);
+    const auto wide = [&](Value* v) { return at.v->getType()->isVectorTy() ? splat(v) : v; };
+    std::vector<Dim> rest(shape.begin() + static_cast<std::ptrdiff_t>(d) + 1, shape.end());
+    Value* stride = wide(extent(Shape(std::move(rest)).count()));
+    Value* q = b_.CreateUDiv(at.v, stride);
+    bool outermost = true;
+    for (std::size_t o = 0; o < d; ++o) outermost = outermost && shape[o].is(1);
+    if (!outermost) q = b_.CreateURem(q, wide(extent(shape[d])));
+    out.dims.push_back(from_value({q, at.level}));
+  }
+  return out;
+}
+
+}  // namespace tightloop::backends::cpu

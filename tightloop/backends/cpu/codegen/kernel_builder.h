@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/backends/cpu/codegen/index.h>
+#include <tightloop/backends/cpu/codegen/target.h>
+#include <tightloop/backends/cpu/codegen/vector_builder.h>
+#include <tightloop/backends/cpu/plan/plan.h>
+
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tightloop::backends::cpu {
+
+/// Emits one kernel function: loops, indices, memory, and the values of nodes at positions.
+///
+/// A value is emitted at the depth of the outermost loop where everything it needs is known, so
+/// whatever does not vary in the inner loop is computed outside it.
+class KernelBuilder {
+ public:
+  KernelBuilder(llvm::Module& module, const Plan& plan, const Target& target, const Kernel& kernel,
+                const std::string& symbol);
+  /// Ends the function.
+  void finish();
+
+  llvm::IRBuilder<>& ir() { return b_; }
+  const Target& target() const { return target_; }
+  const Plan& plan() const { return plan_; }
+  const Kernel& kernel() const { return kernel_; }
+  VectorBuilder& scalar() { return s_; }
+  llvm::Function* function() { return function_; }
+
+  // --- lanes: how many elements one vector value holds at this point (1: plain scalars)
+  int lanes() const { return lanes_; }
+  void set_lanes(int lanes) { lanes_ = lanes; }
+  /// Lanes beyond the mask are neither loaded nor stored. Null: all are.
+  llvm::Value* mask() const { return mask_; }
+  void set_mask(llvm::Value* mask) { mask_ = mask; }
+
+  // --- numbers
+  llvm::Value* number(std::int64_t n) { return b_.getInt64(static_cast<std::uint64_t>(n)); }
+  llvm::Value* extent(const Dim& d);
+  llvm::Value* part() const { return part_; }
+  llvm::Value* parts() const { return parts_; }
+  /// [begin, end) of this part of `count` things, in chunks that are multiples of `grain`.
+  std::pair<llvm::Value*, llvm::Value*> share(llvm::Value* count, std::int64_t grain);
+
+  // --- loops; the builder stands at the end of the innermost one
+  llvm::Value* begin_loop(llvm::Value* begin, llvm::Value* end, llvm::Value* step);
+  void end_loop();
+  int level() const { return static_cast<int>(levels_.size()) - 1; }
+  /// A stack slot holding `initial`, for accumulators; promoted to a register.
+  llvm::AllocaInst* slot(llvm::Type* type);
+  /// Runs `body(step index base)` for the vectors of [begin, end): full ones, then a masked or scalar rest.
+  template <class Body>
+  void vector_loop(llvm::Value* begin, llvm::Value* end, bool may_have_rest, Body body);
+
+  // --- indices
+  Index uniform_index(llvm::Value* base, int level);
+  Index lane_index(llvm::Value* base, int level);
+  Index constant_index(std::int64_t n);
+  Index from_value(Emitted v);
+  Index add(const Index& i, std::int64_t n);
+  Index scale(const Index& i, std::int64_t n);
+  Index clamp(const Index& i, llvm::Value* last);
+  /// Its positions as i64, scalar when uniform.
+  Emitted positions(const Index& i);
+  /// The position of an aligned node: `domain` has one index per dim of the kernel's domain.
+  Position aligned(const Shape& shape, const Position& domain);
+
+  // --- values
+  /// The value of node `n` at `p`.
+  Emitted emit(const ir::Node* n, const Position& p);
+  /// What the roots of this kernel are at the present position; readers find them here.
+  void define(const ir::Node* root, Emitted v) { current_[root] = v; }
+  void undefine_all() { current_.clear(); }
+  /// Computes, in the kernel's order, every root that is not yet defined, and stores those that need memory.
+  void finish_roots(const Position& domain);
+  Emitted load(const ir::Node* stored, const Position& p);
+  void store(int buffer, const TensorType& type, const Position& p, Emitted v);
+  /// What lies in a buffer now, even if it was read before.
+  Emitted load_fresh(int buffer, const TensorType& type, const Position& p);
+  llvm::Value* buffer(int id);
+  llvm::Value* splat(llvm::Value* v);
+  llvm::Value* context_member(std::size_t offset);
+  /// Puts the builder where values of this depth go.
+  void stand_at(int level);
+
+ private:
+  friend class Expression;
+  struct Level {
+    llvm::BasicBlock* block = nullptr;
+    llvm::Instruction* end = nullptr;  ///< terminator while an inner loop is open, null when innermost
+    llvm::BasicBlock* header = nullptr;
+    llvm::BasicBlock* exit = nullptr;
+    llvm::PHINode* counter = nullptr;
+    llvm::Value* step = nullptr;
+  };
+  using Key = std::pair<const ir::Node*, std::vector<int>>;
+
+  Emitted compute(const ir::Node* n, const Position& p);
+  Emitted elementwise(const ir::Node* n, const Position& p);
+  Emitted random(const ir::Node* n, const Position& p);
+  Emitted gather(const ir::Node* n, const Position& p);
+  Emitted concat(const ir::Node* n, const Position& p);
+  Emitted pad(const ir::Node* n, const Position& p);
+  Emitted reshape(const ir::Node* n, const Position& p);
+  Index linear(const Shape& shape, const Position& p);
+  Position unflatten(const Shape& shape, const Position& p);
+  Emitted load_at(llvm::Value* pointer, DType dtype, const Index& offset);
+  Emitted loaded(llvm::Value* raw, DType dtype, int level);
+
+  llvm::Module& module_;
+  const Plan& plan_;
+  const Target& target_;
+  const Kernel& kernel_;
+  llvm::Function* function_;
+  llvm::IRBuilder<> b_;
+  VectorBuilder s_;
+  std::vector<Level> levels_;
+  std::map<Key, Emitted> known_;
+  std::map<Key, Index> rows_;  ///< positions in tables, by the gather that reads them
+  std::unordered_map<const ir::Node*, Emitted> current_;
+  std::unordered_map<int, llvm::Value*> buffers_;
+  std::map<std::pair<std::size_t, int>, llvm::Value*> members_;
+  llvm::Value* part_ = nullptr;
+  llvm::Value* parts_ = nullptr;
+  llvm::Value* mask_ = nullptr;
+  int lanes_ = 1;
+  int next_id_ = 1;
+};
+
+template <class Body>
+void KernelBuilder::vector_loop(llvm::Value* begin, llvm::Value* end, bool may_have_rest, Body body) {
+  const int lanes = lanes_;
+  if (lanes == 1) {
+    llvm::Value* i = begin_loop(begin, end, number(1));
+    body(i);
+    end_loop();
+    return;
+  }
+  stand_at(level());
+  llvm::Value* whole = b_.CreateAnd(b_.CreateSub(end, begin), number(-lanes));
+  llvm::Value* split = b_.CreateAdd(begin, whole);
+  llvm::Value* i = begin_loop(begin, may_have_rest ? split : end, number(lanes));
+  body(i);
+  end_loop();
+  if (!may_have_rest) return;
+  if (!target_.masks) {
+    lanes_ = 1;
+    llvm::Value* r = begin_loop(split, end, number(1));
+    body(r);
+    end_loop();
+    lanes_ = lanes;
+    return;
+  }
+  llvm::Value* r = begin_loop(split, end, number(lanes));
+  auto* type = llvm::FixedVectorType::get(b_.getInt64Ty(), static_cast<unsigned>(lanes));
+  llvm::Value* left = b_.CreateVectorSplat(static_cast<unsigned>(lanes), b_.CreateSub(end, r));
+  mask_ = b_.CreateICmpULT(b_.CreateStepVector(type), left);
+  body(r);
+  mask_ = nullptr;
+  end_loop();
+}
+
+}  // namespace tightloop::backends::cpu

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/cpu/codegen/kernels.h>
+#include <tightloop/ops/index.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace tightloop::backends::cpu {
+namespace {
+
+using ir::Node;
+using ir::Scalar;
+using Accumulators = std::vector<llvm::AllocaInst*>;
+
+/// What all reductions of a kernel share: input dims kept and reduced (without dims of 1).
+struct Shapes {
+  Shape input;
+  std::vector<std::size_t> kept;
+  std::vector<std::size_t> reduced;
+};
+
+Shapes shapes_of(const Node* reduction) {
+  Shapes s{reduction->inputs[0].shape(), {}, {}};
+  ir::Ints axes;
+  if (reduction->attrs.find("axes") != nullptr)
+    axes = reduction->attrs.at<ir::Ints>("axes");
+  else
+    axes = {reduction->attrs.at<std::int64_t>("axis")};
+  for (std::size_t d = 0; d < s.input.rank(); ++d) {
+    if (s.input[d].is(1)) continue;
+    const bool gone = std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(d)) != axes.end();
+    (gone ? s.reduced : s.kept).push_back(d);
+  }
+  return s;
+}
+
+/// One reduction's arithmetic.
+class Reducer {
+ public:
+  Reducer(KernelBuilder& k, const Node* n) : k_(k), node_(n), input_(n->inputs[0].id()) {}
+
+  const Node* node() const { return node_; }
+  DType dtype() const { return input_->type.dtype; }
+  bool is_arg() const { return node_->attrs.find("axis") != nullptr; }
+
+  llvm::Value* identity() {
+    const DType d = dtype();
+    if (node_->op == &ops::reduce_sum_op()) return VectorBuilder::value(k_.scalar().constant(d, 0));
+    const bool largest = node_->op == &ops::reduce_max_op() || node_->op == &ops::argmax_op();
+    if (d == DType::boolean) return VectorBuilder::value(k_.scalar().constant_int(d, largest ? 0 : 1));
+    if (is_floating(d)) {
+      const double inf = std::numeric_limits<double>::infinity();
+      return VectorBuilder::value(k_.scalar().constant(d, largest ? -inf : inf));
+    }
+    const auto limit = [&](auto zero) {
+      using T = decltype(zero);
+      return static_cast<std::int64_t>(largest ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max());
+    };
+    const std::int64_t v = d == DType::i64 ? limit(std::int64_t{}) : d == DType::i32 ? limit(std::int32_t{}) : limit(std::uint8_t{});
+    return VectorBuilder::value(k_.scalar().constant_int(d, v));
+  }
+
+  llvm::Value* combine(llvm::Value* a, llvm::Value* b) {
+    VectorBuilder& s = k_.scalar();
+    const Scalar x = s.wrap(a, dtype());
+    const Scalar y = s.wrap(b, dtype());
+    if (node_->op == &ops::reduce_sum_op()) return VectorBuilder::value(s.add(x, y));
+    return VectorBuilder::value(node_->op == &ops::reduce_max_op() ? s.max(x, y) : s.min(x, y));
+  }
+
+  /// The input's value at `p`, the identity in masked lanes; for a sum, added to `sum` in one rounding where the
+  /// value is a product.
+  llvm::Value* accumulate(llvm::Value* into, const Position& p) {
+    VectorBuilder& s = k_.scalar();
+    const bool product = node_->op == &ops::reduce_sum_op() && input_->op == &ops::mul_op() &&
+                         is_compute_float(dtype()) && k_.mask() == nullptr && !k_.plan().schedule.is_root(input_);
+    if (product) {
+      const Emitted a = k_.emit(input_->inputs[0].id(), p);
+      const Emitted b = k_.emit(input_->inputs[1].id(), p);
+      k_.stand_at(k_.level());
+      return VectorBuilder::value(s.fma(s.wrap(a.v, dtype()), s.wrap(b.v, dtype()), s.wrap(into, dtype())));
+    }
+    return combine(into, value(p));
+  }
+
+  llvm::Value* value(const Position& p) {
+    const Emitted e = k_.emit(input_, p);
+    k_.stand_at(k_.level());
+    if (k_.mask() == nullptr) return k_.lanes() > 1 ? k_.splat(e.v) : e.v;
+    return k_.ir().CreateSelect(k_.mask(), k_.splat(e.v), k_.splat(identity()));
+  }
+
+ private:
+  KernelBuilder& k_;
+  const Node* node_;
+  const Node* input_;
+};
+
+class ReduceEmitter {
+ public:
+  explicit ReduceEmitter(KernelBuilder& k) : k_(k), shapes_(shapes_of(k.kernel().sources[0])) {
+    for (const Node* n : k.kernel().sources) reducers_.emplace_back(k, n);
+    bool wide = true;
+    for (Reducer& r : reducers_) wide = wide && size_of(r.dtype()) == 8;
+    k.set_lanes(k.target().lanes(wide ? 8 : 4));
+  }
+
+  void run() {
+    const bool arg = reducers_[0].is_arg();
+    const bool inner = !shapes_.reduced.empty() && (shapes_.kept.empty() || shapes_.reduced.back() > shapes_.kept.back());
+    if (shapes_.kept.empty()) {
+      if (arg || shapes_.reduced.empty()) k_.set_lanes(1);
+      to_scalar();
+    } else if (inner && !arg && shapes_.reduced.size() == 1 && blocks_of_rows_pay()) {
+      rows_in_blocks();
+    } else {
+      along_kept();
+    }
+  }
+
+ private:
+  Dim dim(std::size_t d) const { return shapes_.input[d]; }
+
+  Position position(const std::vector<Index>& kept, const std::vector<Index>& reduced) {
+    Position p;
+    p.dims.assign(shapes_.input.rank(), k_.constant_index(0));
+    for (std::size_t i = 0; i < kept.size(); ++i) p.dims[shapes_.kept[i]] = kept[i];
+    for (std::size_t i = 0; i < reduced.size(); ++i) p.dims[shapes_.reduced[i]] = reduced[i];
+    return p;
+  }
+
+  void define(std::size_t r, llvm::Value* v) {
+    k_.define(reducers_[r].node(), {v, k_.level()});
+  }
+
+  llvm::AllocaInst* accumulator(llvm::Value* initial) {
+    initial = k_.splat(initial);
+    llvm::AllocaInst* slot = k_.slot(initial->getType());
+    k_.stand_at(k_.level());
+    k_.ir().CreateStore(initial, slot);
+    return slot;
+  }
+
+  llvm::Value* read(llvm::AllocaInst* slot) { return k_.ir().CreateLoad(slot->getAllocatedType(), slot); }
+
+  /// Opens the loops over the outer kept dims (all but the last); `share` splits the first.
+  std::vector<Index> open_outer(std::size_t count, llvm::Value* begin, llvm::Value* end) {
+    std::vector<Index> kept;
+    for (std::size_t i = 0; i < count; ++i) {
+      llvm::Value* at = i == 0 ? k_.begin_loop(begin, end, k_.number(1))
+                               : k_.begin_loop(k_.number(0), k_.extent(dim(shapes_.kept[i])), k_.number(1));
+      kept.push_back(k_.uniform_index(at, k_.level()));
+    }
+    return kept;
+  }
+
+  // --- everything to one number: vectors along the last reduced dim, four sums at a time
+  void to_scalar() {
+    if (k_.lanes() == 1) {
+      finish_at_position({}, {});
+      k_.finish_roots({});
+      return;
+    }
+    constexpr int kUnroll = 4;
+    std::vector<Accumulators> sums(reducers_.size());
+    for (std::size_t r = 0; r < reducers_.size(); ++r)
+      for (int u = 0; u < kUnroll; ++u) sums[r].push_back(accumulator(reducers_[r].identity()));
+    const std::size_t depth = shapes_.reduced.size() - 1;
+    std::vector<Index> outer;
+    for (std::size_t i = 0; i < depth; ++i)
+      outer.push_back(k_.uniform_index(k_.begin_loop(k_.number(0), k_.extent(dim(shapes_.reduced[i])), k_.number(1)), k_.level()));
+    const Dim inner = dim(shapes_.reduced.back());
+    const int step = k_.lanes() * kUnroll;
+    k_.stand_at(k_.level());
+    llvm::Value* split = k_.ir().CreateAnd(k_.extent(inner), k_.number(-step));
+    const auto add_at = [&](llvm::Value* i, int u) {
+      auto at = outer;
+      at.push_back(k_.lane_index(i, k_.level()));
+      const Position p = position({}, at);
+      for (std::size_t r = 0; r < reducers_.size(); ++r) {
+        auto* slot = sums[r][static_cast<std::size_t>(u)];
+        k_.stand_at(k_.level());
+        llvm::Value* now = read(slot);
+        llvm::Value* next = reducers_[r].accumulate(now, p);
+        k_.ir().CreateStore(next, slot);
+      }
+    };
+    llvm::Value* i = k_.begin_loop(k_.number(0), split, k_.number(step));
+    for (int u = 0; u < kUnroll; ++u) {
+      k_.stand_at(k_.level());
+      add_at(u == 0 ? i : k_.ir().CreateAdd(i, k_.number(u * k_.lanes())), u);
+    }
+    k_.end_loop();
+    if (leaves_rest(inner, step)) rest_to_scalar(split, inner, add_at, sums);
+    for (std::size_t d = 0; d < depth; ++d) k_.end_loop();
+    for (std::size_t r = 0; r < reducers_.size(); ++r) {
+      Reducer& red = reducers_[r];
+      const auto combine = [&](llvm::Value* a, llvm::Value* b) { return red.combine(a, b); };
+      llvm::Value* low = red.combine(read(sums[r][0]), read(sums[r][1]));
+      llvm::Value* high = red.combine(read(sums[r][2]), read(sums[r][3]));
+      llvm::Value* folded = fold_lanes(k_, red.combine(low, high), combine);
+      if (!scalar_sums_.empty()) folded = red.combine(folded, read(scalar_sums_[r]));
+      define(r, folded);
+    }
+    k_.set_lanes(1);
+    k_.finish_roots({});
+  }
+
+  template <class AddAt>
+  void rest_to_scalar(llvm::Value* split, const Dim& inner, AddAt add_at, std::vector<Accumulators>& sums) {
+    if (k_.target().masks) {
+      k_.vector_loop(split, k_.extent(inner), leaves_rest(inner, k_.lanes()), [&](llvm::Value* i) { add_at(i, 0); });
+      return;
+    }
+    const int lanes = k_.lanes();
+    k_.set_lanes(1);
+    for (Reducer& r : reducers_) scalar_sums_.push_back(accumulator(r.identity()));
+    std::vector<Accumulators> vectors;
+    for (std::size_t r = 0; r < reducers_.size(); ++r) vectors.push_back({scalar_sums_[r]});
+    std::swap(sums, vectors);
+    k_.stand_at(k_.level());
+    llvm::Value* i = k_.begin_loop(split, k_.extent(inner), k_.number(1));
+    add_at(i, 0);
+    k_.end_loop();
+    std::swap(sums, vectors);
+    k_.set_lanes(lanes);
+  }
+
+  // --- the innermost dim reduced: `lanes` rows at a time, their vectors of partial sums transposed and added, so that
+  // the results come out as one vector
+  bool blocks_of_rows_pay() const {
+    const int lanes = k_.lanes();
+    const Dim rows = dim(shapes_.kept.back());
+    const bool many_rows = !rows.is_static() || rows.factor >= lanes / 2;
+    return lanes > 1 && k_.target().masks && many_rows && reducers_.size() * static_cast<std::size_t>(lanes) <= 32;
+  }
+
+  void rows_in_blocks() {
+    const std::size_t last = shapes_.kept.size() - 1;
+    const Dim rows = dim(shapes_.kept[last]);
+    const int lanes = k_.lanes();
+    const auto [begin, end] = k_.share(k_.extent(dim(shapes_.kept[0])), last == 0 ? lanes : 1);
+    std::vector<Index> outer = open_outer(last, begin, end);
+    llvm::Value* first = last == 0 ? begin : k_.number(0);
+    llvm::Value* bound = last == 0 ? end : k_.extent(rows);
+    k_.vector_loop(first, bound, leaves_rest(rows, lanes), [&](llvm::Value* row) {
+      llvm::Value* mask = k_.mask();
+      k_.set_mask(nullptr);
+      block_of_rows(outer, row, mask == nullptr ? nullptr : bound);
+      k_.set_mask(mask);
+      std::vector<Index> kept = outer;
+      kept.push_back(k_.lane_index(row, k_.level()));
+      k_.finish_roots({kept, false});
+    });
+    for (std::size_t d = 0; d < last; ++d) k_.end_loop();
+  }
+
+  /// `bound`: rows from there on repeat the last one, null when all are there.
+  void block_of_rows(const std::vector<Index>& outer, llvm::Value* first, llvm::Value* bound) {
+    const auto lanes = static_cast<std::size_t>(k_.lanes());
+    std::vector<std::vector<Index>> kept;
+    for (std::size_t l = 0; l < lanes; ++l) {
+      k_.stand_at(k_.level());
+      llvm::Value* row = l == 0 ? first : k_.ir().CreateAdd(first, k_.number(static_cast<std::int64_t>(l)));
+      if (bound != nullptr)
+        row = k_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, row, k_.ir().CreateSub(bound, k_.number(1)));
+      kept.push_back(outer);
+      kept.back().push_back(k_.uniform_index(row, k_.level()));
+    }
+    std::vector<Accumulators> sums(reducers_.size());
+    for (std::size_t r = 0; r < reducers_.size(); ++r)
+      for (std::size_t l = 0; l < lanes; ++l) sums[r].push_back(accumulator(reducers_[r].identity()));
+    const Dim inner = dim(shapes_.reduced[0]);
+    k_.vector_loop(k_.number(0), k_.extent(inner), leaves_rest(inner, k_.lanes()), [&](llvm::Value* j) {
+      const Index at = k_.lane_index(j, k_.level());
+      for (std::size_t l = 0; l < lanes; ++l) {
+        const Position p = position(kept[l], {at});
+        for (std::size_t r = 0; r < reducers_.size(); ++r) {
+          k_.stand_at(k_.level());
+          llvm::Value* now = read(sums[r][l]);
+          llvm::Value* next = reducers_[r].accumulate(now, p);
+          k_.ir().CreateStore(next, sums[r][l]);
+        }
+      }
+    });
+    for (std::size_t r = 0; r < reducers_.size(); ++r) {
+      std::vector<llvm::Value*> partial;
+      for (llvm::AllocaInst* slot : sums[r]) partial.push_back(read(slot));
+      define(r, transpose_and_fold(reducers_[r], std::move(partial)));
+    }
+  }
+
+  /// Vector l of `v` holds the partial results of row l; element l of the result is their total.
+  /// Each round halves the vectors: pairs (a, b) become a's even lanes with b's even lanes, combined
+  /// with the odd ones.
+  llvm::Value* transpose_and_fold(Reducer& r, std::vector<llvm::Value*> v) {
+    auto& b = k_.ir();
+    const auto n = static_cast<int>(v.size());
+    for (int block = 1; block < n; block *= 2) {
+      // Lanes are grouped in runs of `block`: run g of a pair's result takes run 2g' or 2g'+1 of a or b.
+      std::vector<int> low;
+      std::vector<int> high;
+      for (int i = 0; i < n; ++i) {
+        const int run = i / block;
+        const int from = (run % 2 == 0 ? 0 : n) + (run / 2) * 2 * block + i % block;
+        low.push_back(from);
+        high.push_back(from + block);
+      }
+      std::vector<llvm::Value*> next;
+      for (std::size_t p = 0; p + 1 < v.size(); p += 2)
+        next.push_back(r.combine(b.CreateShuffleVector(v[p], v[p + 1], low), b.CreateShuffleVector(v[p], v[p + 1], high)));
+      v = std::move(next);
+    }
+    return v[0];
+  }
+
+  // --- vectors along the last kept dim, whatever its stride; loops over the reduced dims inside
+  void along_kept() {
+    const std::size_t last = shapes_.kept.size() - 1;
+    const Dim width = dim(shapes_.kept[last]);
+    const auto [begin, end] = k_.share(k_.extent(dim(shapes_.kept[0])), last == 0 ? k_.lanes() : 1);
+    std::vector<Index> outer = open_outer(last, begin, end);
+    llvm::Value* first = last == 0 ? begin : k_.number(0);
+    llvm::Value* bound = last == 0 ? end : k_.extent(width);
+    k_.vector_loop(first, bound, leaves_rest(width, k_.lanes()), [&](llvm::Value* column) {
+      std::vector<Index> kept = outer;
+      kept.push_back(k_.lane_index(column, k_.level()));
+      finish_at_position(kept, {});
+      k_.finish_roots({kept, false});
+    });
+    for (std::size_t d = 0; d < last; ++d) k_.end_loop();
+  }
+
+  /// Loops over all reduced dims at one (vector) position of the kept ones. Lanes beyond the mask compute unused values.
+  void finish_at_position(const std::vector<Index>& kept, std::vector<Index> reduced) {
+    if (reducers_[0].is_arg()) {
+      search(kept);
+      return;
+    }
+    const std::size_t depth = shapes_.reduced.size();
+    // Several rows at a time along the innermost reduced dim hide the latency of an addition.
+    const int unroll = depth == 0 ? 1 : 4;
+    std::vector<Accumulators> sums(reducers_.size());
+    for (std::size_t r = 0; r < reducers_.size(); ++r)
+      for (int u = 0; u < unroll; ++u) sums[r].push_back(accumulator(reducers_[r].identity()));
+    const auto add_at = [&](const std::vector<Index>& at, int u) {
+      const Position p = position(kept, at);
+      for (std::size_t r = 0; r < reducers_.size(); ++r) {
+        auto* slot = sums[r][static_cast<std::size_t>(u)];
+        k_.stand_at(k_.level());
+        llvm::Value* now = read(slot);
+        k_.ir().CreateStore(reducers_[r].accumulate(now, p), slot);
+      }
+    };
+    for (std::size_t i = 0; i + 1 < depth; ++i)
+      reduced.push_back(k_.uniform_index(k_.begin_loop(k_.number(0), k_.extent(dim(shapes_.reduced[i])), k_.number(1)), k_.level()));
+    if (depth == 0) {
+      add_at({}, 0);
+    } else {
+      llvm::Value* n = k_.extent(dim(shapes_.reduced.back()));
+      k_.stand_at(k_.level());
+      llvm::Value* split = k_.ir().CreateAnd(n, k_.number(-unroll));
+      llvm::Value* i = k_.begin_loop(k_.number(0), split, k_.number(unroll));
+      for (int u = 0; u < unroll; ++u) {
+        auto at = reduced;
+        k_.stand_at(k_.level());
+        at.push_back(k_.uniform_index(u == 0 ? i : k_.ir().CreateAdd(i, k_.number(u)), k_.level()));
+        add_at(at, u);
+      }
+      k_.end_loop();
+      if (leaves_rest(dim(shapes_.reduced.back()), unroll)) {
+        llvm::Value* j = k_.begin_loop(split, n, k_.number(1));
+        auto at = reduced;
+        at.push_back(k_.uniform_index(j, k_.level()));
+        add_at(at, 0);
+        k_.end_loop();
+      }
+      for (std::size_t d = 0; d + 1 < depth; ++d) k_.end_loop();
+    }
+    for (std::size_t r = 0; r < reducers_.size(); ++r) {
+      llvm::Value* total = read(sums[r][0]);
+      for (int u = 1; u < unroll; ++u) total = reducers_[r].combine(total, read(sums[r][static_cast<std::size_t>(u)]));
+      define(r, total);
+    }
+  }
+
+  /// argmax and argmin: the first best element; the first NaN, if any.
+  void search(const std::vector<Index>& kept) {
+    Reducer& r = reducers_[0];
+    VectorBuilder& s = k_.scalar();
+    const DType d = r.dtype();
+    const Dim n = shapes_.reduced.empty() ? Dim(1) : dim(shapes_.reduced[0]);
+    const auto at = [&](llvm::Value* i) {
+      std::vector<Index> reduced;
+      if (!shapes_.reduced.empty()) reduced.push_back(k_.uniform_index(i, k_.level()));
+      const Emitted e = k_.emit(r.node()->inputs[0].id(), position(kept, reduced));
+      k_.stand_at(k_.level());
+      return s.wrap(k_.splat(e.v), d);
+    };
+    llvm::AllocaInst* best = accumulator(VectorBuilder::value(at(k_.number(0))));
+    llvm::AllocaInst* where = accumulator(k_.number(0));
+    llvm::Value* i = k_.begin_loop(k_.number(1), k_.extent(n), k_.number(1));
+    const Scalar x = at(i);
+    const Scalar now = s.wrap(read(best), d);
+    const bool largest = r.node()->op == &ops::argmax_op();
+    Scalar better = s.compare(largest ? ir::Compare::gt : ir::Compare::lt, x, now);
+    if (is_floating(d)) {
+      const Scalar nan = s.bit_and(s.compare(ir::Compare::ne, x, x), s.compare(ir::Compare::eq, now, now));
+      better = s.bit_or(better, nan);
+    }
+    k_.ir().CreateStore(VectorBuilder::value(s.select(better, x, now)), best);
+    const Scalar index = s.wrap(k_.splat(i), DType::i64);
+    k_.ir().CreateStore(VectorBuilder::value(s.select(better, index, s.wrap(read(where), DType::i64))), where);
+    k_.end_loop();
+    define(0, read(where));
+  }
+
+  KernelBuilder& k_;
+  Shapes shapes_;
+  std::vector<Reducer> reducers_;
+  Accumulators scalar_sums_;
+};
+
+}  // namespace
+
+void emit_reduce(KernelBuilder& k) { ReduceEmitter(k).run(); }
+
+}  // namespace tightloop::backends::cpu

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/cpu/codegen/generate.h>
+#include <tightloop/backends/cpu/compile.h>
+#include <tightloop/backends/cpu/plan/cost.h>
+#include <tightloop/backends/cpu/runtime/cores.h>
+#include <tightloop/backends/cpu/runtime/cost.h>
+#include <tightloop/backends/cpu/runtime/flush_denormals.h>
+#include <tightloop/backends/cpu/runtime/object_cache.h>
+#include <tightloop/backends/cpu/runtime/team.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+
+namespace tightloop::backends::cpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point t) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - t).count();
+}
+
+/// Loops the kernels of a plan over steps.
+class CpuExecutable final : public Executable {
+ public:
+  CpuExecutable(const ir::Graph& graph, const CpuOptions& options) : options_(options) {
+    const auto start = Clock::now();
+    plan_ = make_plan(prepare(graph));
+    load_or_compile();
+    for (const Buffer& b : plan_.buffers) buffers_.push_back(nullptr), static_cast<void>(b);
+    for (const Kernel& k : plan_.schedule.kernels) report_.kernels.push_back(k.name);
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
+      if (plan_.buffers[i].kind == Buffer::Kind::input && role(i) == "rows") rows_buffer_ = static_cast<int>(i);
+    report_.compile_ms = milliseconds_since(start);
+  }
+
+  void reserve(const Sizes& sizes) override {
+    if (sizes.batch <= reserved_ && arena_.count() != 0) return;
+    reserved_ = sizes.batch;
+    const Layout layout = lay_out(plan_, sizes);
+    arena_ = Array(DType::u8, {static_cast<std::int64_t>(layout.bytes + 64)});
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
+      if (layout.offsets[i] >= 0) buffers_[i] = arena_.bytes() + layout.offsets[i];
+    row_numbers_ = Array(DType::i64, {std::max<std::int64_t>(1, sizes.batch)});
+    if (rows_buffer_ >= 0) buffers_[static_cast<std::size_t>(rows_buffer_)] = row_numbers_.bytes();
+    choose_team(sizes);
+  }
+
+  std::size_t temporary_bytes(const Sizes& sizes) const override {
+    return lay_out(plan_, sizes).bytes + static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t);
+  }
+
+  void run(const RunArgs& args) override {
+    const std::int64_t rows = args.sampling.data_rows != 0 ? args.sampling.data_rows : args.sampling.rows;
+    reserve({std::min(args.sampling.batch, args.sampling.rows), rows});
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+      const Buffer& b = plan_.buffers[i];
+      const auto at = static_cast<std::size_t>(b.index);
+      if (b.kind == Buffer::Kind::result) buffers_[i] = args.outputs[at];
+      if (b.kind == Buffer::Kind::input && static_cast<int>(i) != rows_buffer_) buffers_[i] = args.inputs[at];
+    }
+    context_ = {buffers_.data(), 0, rows, 0, static_cast<std::int64_t>(args.seed)};
+    auto body = [&](int thread, int threads) { loop(args, thread, threads); };
+    if (threads_ == 1)
+      body(0, 1);
+    else
+      team_.run(threads_, body);
+  }
+
+  const Report& report() const override { return report_; }
+
+ private:
+  std::string role(std::size_t buffer) const {
+    return ir::input_role(plan_.graph.inputs[static_cast<std::size_t>(plan_.buffers[buffer].index)].node());
+  }
+
+  void load_or_compile() {
+    const Target& target = host_target();
+    std::optional<ObjectCache> cache;
+    std::string key;
+    if (options_.disk_cache) {
+      options_.cache_directory.empty() ? cache.emplace() : cache.emplace(options_.cache_directory);
+      key = content_key(std::to_string(kCodeVersion) + compiler_version() + target.triple + target.cpu + target.features +
+                        ir::print(plan_.graph));
+      if (const auto object = cache->load(key)) {
+        try {
+          code_.emplace(*object, plan_.schedule.kernels.size());
+          report_.cached = true;
+          return;
+        } catch (const Error&) {
+          // An entry that does not link is compiled again and replaced.
+        }
+      }
+    }
+    const std::vector<char> object = generate_object(plan_, target);
+    code_.emplace(object, plan_.schedule.kernels.size());
+    if (cache) cache->store(key, object);
+  }
+
+  /// Work of each kernel, from which the number of threads follows; kernels too small to share run on one.
+  void choose_team(const Sizes& sizes) {
+    StepWork work;
+    shared_.clear();
+    for (const Kernel& kernel : plan_.schedule.kernels) {
+      const KernelWork w = work_of(kernel, sizes);
+      shared_.push_back(w.operations > kSmallestShare || w.bytes > kSmallestShare);
+      if (!shared_.back()) continue;
+      work.kernels.push_back(w);
+      ++work.barriers;
+    }
+    work.barriers += 2;
+    threads_ = options_.threads > 0 ? std::min(options_.threads, available_cores()) : choose_threads(work, available_cores());
+  }
+
+  KernelWork work_of(const Kernel& kernel, const Sizes& sizes) const {
+    KernelWork w;
+    for (const ir::Node* r : kernel.roots) {
+      w.operations += flops_of(*r, sizes) * (r->op->kind == ir::OpKind::elementwise ? 4 : 1);
+      w.bytes += static_cast<double>(r->type.shape.count(sizes)) * static_cast<double>(size_of(r->type.dtype));
+      if (is_reduction(r)) w.bytes += static_cast<double>(r->inputs[0].shape().count(sizes)) * 4;
+    }
+    return w;
+  }
+
+  void loop(const RunArgs& args, int thread, int threads) {
+    std::optional<FlushDenormals> flush;
+    if (options_.flush_denormals) flush.emplace();
+    for (std::int64_t s = 0; s < args.steps; ++s) {
+      if (thread == 0) begin_step(args, args.first_step + s);
+      if (threads > 1) team_.barrier().wait(thread);
+      step(thread, threads);
+      if (threads > 1) team_.barrier().wait(thread);
+    }
+  }
+
+  void begin_step(const RunArgs& args, std::int64_t step) {
+    const Sampling::Batch batch = args.sampling.at(step);
+    context_.batch = batch.size;
+    context_.step = step;
+    if (rows_buffer_ >= 0) args.sampling.fill(batch, row_numbers_.as<std::int64_t>().data());
+  }
+
+  void step(int thread, int threads) {
+    bool alone = true;  // whether everything since the last barrier ran on thread 0
+    for (std::size_t k = 0; k < shared_.size(); ++k) {
+      if (threads > 1 && !(alone && !shared_[k])) team_.barrier().wait(thread);
+      if (threads > 1 && shared_[k])
+        code_->kernel(k)(&context_, thread, threads);
+      else if (thread == 0)
+        code_->kernel(k)(&context_, 0, 1);
+      alone = !shared_[k];
+    }
+    if (plan_.copies.empty()) return;
+    if (threads > 1) team_.barrier().wait(thread);
+    if (thread == 0) copy_states();
+  }
+
+  void copy_states() {
+    const Sizes sizes{context_.batch, context_.rows};
+    for (const auto& copy : plan_.copies) {
+      const TensorType& type = plan_.buffers[static_cast<std::size_t>(copy.to)].type;
+      std::memcpy(buffers_[static_cast<std::size_t>(copy.to)], buffers_[static_cast<std::size_t>(copy.from)],
+                  static_cast<std::size_t>(type.shape.count(sizes)) * size_of(type.dtype));
+    }
+  }
+
+  static constexpr double kSmallestShare = 16384;
+
+  CpuOptions options_;
+  Plan plan_;
+  std::optional<Code> code_;
+  Report report_;
+  std::vector<void*> buffers_;
+  std::vector<bool> shared_;
+  Array arena_{DType::u8, {0}};
+  Array row_numbers_{DType::i64, {1}};
+  std::int64_t reserved_ = -1;
+  int rows_buffer_ = -1;
+  int threads_ = 1;
+  StepContext context_{};
+  Team team_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executable> compile_cpu(const ir::Graph& graph, const CpuOptions& options) {
+  return std::make_unique<CpuExecutable>(graph, options);
+}
+
+std::string explain_cpu(const ir::Graph& graph) { return generate_text(make_plan(prepare(graph)), host_target()); }
+
+}  // namespace tightloop::backends::cpu

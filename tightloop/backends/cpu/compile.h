@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/backends/executable.h>
+
+#include <memory>
+#include <string>
+
+namespace tightloop::backends::cpu {
+
+struct CpuOptions {
+  int threads = 0;               ///< 0: as many as pay, by the cost model; otherwise exactly this many
+  bool disk_cache = true;
+  std::string cache_directory;   ///< empty: the user's cache directory
+  bool flush_denormals = true;   ///< while a step runs
+};
+
+/// Compiles `graph` for this machine, or takes the code from the disk cache.
+/// Results have the same bits for every number of threads.
+std::unique_ptr<Executable> compile_cpu(const ir::Graph& graph, const CpuOptions& options = {});
+
+/// LLVM IR that compile_cpu would make, for inspection.
+std::string explain_cpu(const ir::Graph& graph);
+
+}  // namespace tightloop::backends::cpu

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/cpu/plan/cost.h>
+#include <tightloop/backends/cpu/plan/schedule.h>
+#include <tightloop/ops/index.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace tightloop::backends::cpu {
+namespace {
+
+double own_cost(const ir::Node& n) {
+  static constexpr std::array<std::string_view, 4> kDivisions{"div", "sqrt", "rsqrt", "remainder"};
+  static constexpr std::array<std::string_view, 17> kFunctions{"exp",  "expm1", "log",  "log1p", "sin",   "cos",
+                                                               "tan",  "atan",  "sinh", "cosh",  "tanh",  "erf",
+                                                               "pow", "atan2", "sigmoid", "floor_div", "is_nan"};
+  using ir::OpKind;
+  if (n.op->kind == OpKind::random) return 60;
+  if (n.op->kind == OpKind::indexing) return 2;
+  if (n.op == &ops::pad_op() || n.op == &ops::concat_op()) return 4;
+  if (n.op->kind == OpKind::view || n.op->kind == OpKind::source) return 0;
+  if (std::find(kDivisions.begin(), kDivisions.end(), n.op->name) != kDivisions.end()) return 8;
+  if (std::find(kFunctions.begin(), kFunctions.end(), n.op->name) != kFunctions.end()) return 20;
+  return 1;
+}
+
+}  // namespace
+
+double CostModel::of(const ir::Node* n) {
+  if (is_input(n) || roots_.contains(n)) return 0.5;
+  if (const auto at = known_.find(n); at != known_.end()) return at->second;
+  double c = own_cost(*n);
+  for (const Tensor& t : n->inputs) c += of(t.id());
+  known_.emplace(n, c);
+  return c;
+}
+
+double flops_of(const ir::Node& n, const Sizes& sizes) {
+  const auto elements = static_cast<double>(n.type.shape.count(sizes));
+  switch (n.op->kind) {
+    case ir::OpKind::contraction: {
+      const Shape& a = n.inputs[0].shape();
+      const bool transposed = n.attrs.get<bool>("transpose_a", false);
+      const Dim k = a[a.rank() - (transposed ? 2 : 1)];
+      return 2 * elements * static_cast<double>(k.value(sizes));
+    }
+    case ir::OpKind::reduction: return static_cast<double>(n.inputs[0].shape().count(sizes));
+    case ir::OpKind::elementwise: return is_floating(n.type.dtype) ? elements : 0;
+    default: return 0;
+  }
+}
+
+}  // namespace tightloop::backends::cpu

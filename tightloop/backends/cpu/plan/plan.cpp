@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/cpu/plan/plan.h>
+
+#include <algorithm>
+
+namespace tightloop::backends::cpu {
+namespace {
+
+using ir::Node;
+
+constexpr std::size_t kAlignment = 64;
+/// Vector code may read a whole vector at the last element of a temporary.
+constexpr std::size_t kSlack = 64;
+
+class Planner {
+ public:
+  explicit Planner(const ir::Graph& graph) {
+    plan_.graph = graph;
+    plan_.schedule = make_schedule(graph);
+    for (const auto& [node, home] : plan_.schedule.home) roots_.insert(node);
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i)
+      plan_.memory[graph.inputs[i].id()] =
+          add({Buffer::Kind::input, graph.inputs[i].type(), static_cast<int>(i), 0, 0});
+    find_readers();
+    for (std::size_t i = 0; i < graph.outputs.size(); ++i) place_output(static_cast<int>(i));
+    for (const Kernel& kernel : plan_.schedule.kernels)
+      for (const Node* r : kernel.roots)
+        if (plan_.schedule.stored.contains(r) && !plan_.memory.contains(r)) store_in(r, temporary(r));
+    set_lifetimes();
+  }
+
+  Plan finish() { return std::move(plan_); }
+
+ private:
+  int add(Buffer b) {
+    plan_.buffers.push_back(std::move(b));
+    return static_cast<int>(plan_.buffers.size()) - 1;
+  }
+
+  int temporary(const Node* r) { return add({Buffer::Kind::temporary, r->type, -1, 0, 0}); }
+
+  void store_in(const Node* r, int buffer) {
+    // These kernels write one place only.
+    const bool once = plan_.schedule.kernels[static_cast<std::size_t>(plan_.schedule.home.at(r))].kind == KernelKind::scatter;
+    if (once && plan_.memory.contains(r)) {
+      plan_.copies.push_back({plan_.memory.at(r), buffer});
+      return;
+    }
+    plan_.stores[r].push_back(buffer);
+    plan_.memory.emplace(r, buffer);
+  }
+
+  void find_readers() {
+    const auto& kernels = plan_.schedule.kernels;
+    for (std::size_t k = 0; k < kernels.size(); ++k)
+      for (const Node* r : kernels[k].roots)
+        for (const Leaf& leaf : leaves_of(r, roots_)) {
+          Use& use = uses_[leaf.node];
+          use.last = std::max(use.last, static_cast<int>(k));
+          if (!leaf.aligned) use.last_unaligned = std::max(use.last_unaligned, static_cast<int>(k));
+        }
+  }
+
+  void place_output(int i) {
+    const auto& output = plan_.graph.outputs[static_cast<std::size_t>(i)];
+    const Node* value = output.value.id();
+    const Tensor* state = plan_.graph.input(output.name);
+    if (state == nullptr) {
+      const int result = add({Buffer::Kind::result, value->type, i, 0, 0});
+      is_input(value) ? static_cast<void>(plan_.copies.push_back({plan_.memory.at(value), result}))
+                      : store_in(value, result);
+      return;
+    }
+    if (value == state->id()) return;
+    const int target = plan_.memory.at(state->id());
+    if (!is_input(value) && may_overwrite(state->id(), plan_.schedule.home.at(value))) {
+      store_in(value, target);
+      return;
+    }
+    const int aside = is_input(value) ? add({Buffer::Kind::temporary, value->type, -1, 0, 0}) : temporary(value);
+    if (is_input(value))
+      first_copies_.push_back({plan_.memory.at(value), aside});
+    else
+      store_in(value, aside);
+    plan_.copies.push_back({aside, target});
+  }
+
+  /// The old value of `state` is not needed after kernel `writer`, nor in it but element by element.
+  bool may_overwrite(const Node* state, int writer) const {
+    const auto found = uses_.find(state);
+    if (found != uses_.end() && (found->second.last > writer || found->second.last_unaligned >= writer)) return false;
+    return std::none_of(plan_.graph.outputs.begin(), plan_.graph.outputs.end(),
+                        [&](const auto& o) { return o.value.id() == state && o.name != ir::input_name(*state); });
+  }
+
+  void set_lifetimes() {
+    const auto end = static_cast<int>(plan_.schedule.kernels.size());
+    for (const auto& [node, stores] : plan_.stores)
+      for (const int b : stores) {
+        Buffer& buffer = plan_.buffers[static_cast<std::size_t>(b)];
+        buffer.first = plan_.schedule.home.at(node);
+        buffer.last = buffer.first;
+        if (plan_.memory.at(node) == b && uses_.contains(node)) buffer.last = std::max(buffer.first, uses_.at(node).last);
+      }
+    // Copies of whole inputs happen after everything else, in two rounds, so that swapped states work.
+    plan_.copies.insert(plan_.copies.begin(), first_copies_.begin(), first_copies_.end());
+    for (const auto& copy : plan_.copies)
+      for (const int b : {copy.from, copy.to}) plan_.buffers[static_cast<std::size_t>(b)].last = end;
+    for (const auto& copy : first_copies_) plan_.buffers[static_cast<std::size_t>(copy.to)].first = end;
+  }
+
+  struct Use {
+    int last = -1;
+    int last_unaligned = -1;
+  };
+
+  Plan plan_;
+  std::unordered_set<const Node*> roots_;
+  std::unordered_map<const Node*, Use> uses_;
+  std::vector<Plan::Copy> first_copies_;
+};
+
+}  // namespace
+
+Plan make_plan(const ir::Graph& graph) { return Planner(graph).finish(); }
+
+Layout lay_out(const Plan& plan, const Sizes& sizes) {
+  Layout layout{std::vector<std::ptrdiff_t>(plan.buffers.size(), -1), 0};
+  struct Block {
+    std::size_t begin, end;
+    int first, last;
+  };
+  std::vector<Block> placed;
+  std::vector<std::size_t> order;
+  std::vector<std::size_t> bytes(plan.buffers.size());
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    const Buffer& b = plan.buffers[i];
+    if (b.kind != Buffer::Kind::temporary) continue;
+    const std::size_t exact = static_cast<std::size_t>(b.type.shape.count(sizes)) * size_of(b.type.dtype);
+    bytes[i] = (exact + kSlack + kAlignment - 1) / kAlignment * kAlignment;
+    order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return bytes[a] != bytes[b] ? bytes[a] > bytes[b] : a < b;
+  });
+  for (const std::size_t i : order) {
+    const Buffer& b = plan.buffers[i];
+    std::vector<Block> alive;
+    for (const Block& p : placed)
+      if (p.first <= b.last && b.first <= p.last) alive.push_back(p);
+    std::sort(alive.begin(), alive.end(), [](const Block& x, const Block& y) { return x.begin < y.begin; });
+    std::size_t at = 0;
+    for (const Block& p : alive) {
+      if (at + bytes[i] <= p.begin) break;
+      at = std::max(at, p.end);
+    }
+    placed.push_back({at, at + bytes[i], b.first, b.last});
+    layout.offsets[i] = static_cast<std::ptrdiff_t>(at);
+    layout.bytes = std::max(layout.bytes, at + bytes[i]);
+  }
+  return layout;
+}
+
+}  // namespace tightloop::backends::cpu

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/backends/cpu/plan/schedule.h>
+
+#include <cstddef>
+#include <unordered_map>
+#include <vector>
+
+namespace tightloop::backends::cpu {
+
+/// A piece of memory that kernels read or write.
+struct Buffer {
+  enum class Kind : std::uint8_t { input, result, temporary };
+  Kind kind = Kind::temporary;
+  TensorType type;
+  int index = -1;         ///< which graph input or output; for a temporary, unused
+  int first = 0;          ///< temporaries: the kernels between which it lives
+  int last = 0;
+};
+
+/// Everything but the code: what runs in which order on which memory.
+struct Plan {
+  ir::Graph graph;        ///< keeps the nodes alive
+  Schedule schedule;
+  std::vector<Buffer> buffers;
+  std::unordered_map<const ir::Node*, int> memory;               ///< input or stored root → where it is read
+  std::unordered_map<const ir::Node*, std::vector<int>> stores;  ///< root → every buffer it is written to
+  struct Copy {
+    int from;
+    int to;
+  };
+  std::vector<Copy> copies;  ///< done after the last kernel: states whose old value was needed to the end
+
+  int buffer_of(const ir::Node* n) const { return memory.at(n); }
+};
+
+Plan make_plan(const ir::Graph& graph);
+
+/// Offsets of the temporaries in one arena, by buffer number (-1 for other buffers), and its size.
+/// Buffers that do not live at the same time share memory.
+struct Layout {
+  std::vector<std::ptrdiff_t> offsets;
+  std::size_t bytes = 0;
+};
+Layout lay_out(const Plan& plan, const Sizes& sizes);
+
+}  // namespace tightloop::backends::cpu

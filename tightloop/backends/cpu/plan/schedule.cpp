@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/cpu/plan/cost.h>
+#include <tightloop/backends/cpu/plan/schedule.h>
+#include <tightloop/ops/functions.h>
+#include <tightloop/ops/index.h>
+
+#include <algorithm>
+
+namespace tightloop::backends::cpu {
+namespace {
+
+using ir::Node;
+using ir::OpKind;
+using NodeSet = std::unordered_set<const Node*>;
+
+bool is_op(const Node* n, const ir::OpDef& op) { return n->op == &op; }
+
+bool is_identity(const Node* n) { return is_op(n, ops::stop_gradient_op()); }
+
+bool computes_as_root(const Node* n) {
+  return n->op->kind == OpKind::contraction || n->op->kind == OpKind::reduction || is_op(n, ops::scatter_add_op());
+}
+
+bool moves_only_ones(const Node* transposed) {
+  std::int64_t last = -1;
+  for (const std::int64_t from : transposed->attrs.at<ir::Ints>("perm")) {
+    if (transposed->inputs[0].dim(static_cast<std::size_t>(from)).is(1)) continue;
+    if (from < last) return false;
+    last = from;
+  }
+  return true;
+}
+
+/// Collects the roots of a graph in topological order.
+class RootFinder {
+ public:
+  explicit RootFinder(const ir::Graph& graph) : order_(ir::topological(graph)) {
+    for (const Node* n : order_) {
+      if (computes_as_root(n)) roots_.insert(n);
+      if (n->op->kind == OpKind::contraction)
+        for (const Tensor& t : n->inputs) add(storage_of(t.id()));
+    }
+    for (const auto& o : graph.outputs) add(o.value.id());
+    share_dear_values();
+  }
+
+  const NodeSet& roots() const { return roots_; }
+  std::vector<const Node*> ordered() const {
+    std::vector<const Node*> out;
+    for (const Node* n : order_)
+      if (roots_.contains(n)) out.push_back(n);
+    return out;
+  }
+
+ private:
+  void add(const Node* n) {
+    if (!is_input(n)) roots_.insert(n);
+  }
+
+  /// Inline nodes that several kernels read, or that a broadcast would compute many times, become roots
+  /// when computing them again costs more than storing and loading them.
+  void share_dear_values() {
+    const auto readers = count_readers();
+    CostModel cost(roots_);
+    for (const Node* n : order_) {
+      if (roots_.contains(n) || is_input(n)) continue;
+      const double c = cost.of(n);
+      const auto found = readers.find(n);
+      const Readers r = found == readers.end() ? Readers{} : found->second;
+      const bool repeated = r.count > 1 && c > kShareCost;
+      const bool stretched = r.stretched && c > kStretchCost && !n->type.shape.is_scalar();
+      const bool needs_memory = r.reshaped;
+      if (repeated || stretched || needs_memory) roots_.insert(n);
+    }
+  }
+
+  struct Readers {
+    int count = 0;
+    bool stretched = false;
+    bool reshaped = false;
+  };
+
+  std::unordered_map<const Node*, Readers> count_readers() const {
+    std::unordered_map<const Node*, Readers> readers;
+    for (const Node* n : order_)
+      for (const Tensor& t : n->inputs) {
+        Readers& r = readers[t.id()];
+        ++r.count;
+        if (is_op(n, ops::broadcast_op()) && !(t.type().shape.count() == n->type.shape.count())) r.stretched = true;
+        if (is_op(n, ops::reshape_op()) && !is_unit_reshape(n)) readers[storage_of(n)].reshaped = true;
+      }
+    return readers;
+  }
+
+  std::vector<const Node*> order_;
+  NodeSet roots_;
+};
+
+/// Assigns roots to kernels greedily, in topological order, keeping the kernel graph acyclic.
+class Clusterer {
+ public:
+  Clusterer(const ir::Graph& graph, const RootFinder& finder) : graph_(graph), roots_(finder.roots()) {
+    for (const Node* r : finder.ordered()) place(r);
+  }
+
+  Schedule finish() {
+    Schedule s;
+    const std::vector<int> order = topological_order();
+    std::vector<int> position(kernels_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) position[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    for (const int k : order) s.kernels.push_back(std::move(kernels_[static_cast<std::size_t>(k)]));
+    for (const auto& [node, k] : home_) s.home[node] = position[static_cast<std::size_t>(k)];
+    for (const auto& o : graph_.outputs)
+      if (!is_input(o.value.id())) s.stored.insert(o.value.id());
+    for (const auto& [node, leaves] : leaves_)
+      for (const Leaf& leaf : leaves)
+        if (!is_input(leaf.node) && (s.home.at(leaf.node) != s.home.at(node) || !leaf.aligned)) s.stored.insert(leaf.node);
+    return s;
+  }
+
+ private:
+  void place(const Node* r) {
+    leaves_[r] = leaves_of(r, roots_);
+    const std::vector<Leaf>& leaves = leaves_[r];
+    int k = -1;
+    if (is_reduction(r))
+      k = sibling_reduction(r, leaves);
+    else if (!computes_as_root(r) && !is_block_transpose(r))
+      k = fusable(r, leaves);
+    if (k < 0) k = open(r);
+    Kernel& kernel = kernels_[static_cast<std::size_t>(k)];
+    kernel.roots.push_back(r);
+    kernel.name += (kernel.name.empty() ? "" : "+") + std::string(r->op->name);
+    if (is_reduction(r) || kernel.roots.size() == 1) kernel.sources.push_back(r);
+    home_[r] = k;
+    for (const Leaf& leaf : leaves)
+      if (!is_input(leaf.node)) depend(k, home_.at(leaf.node));
+  }
+
+  int open(const Node* r) {
+    Kernel k;
+    k.domain = squeezed(r->type.shape);
+    k.kind = r->op->kind == OpKind::contraction ? KernelKind::matmul
+             : is_reduction(r)                  ? KernelKind::reduce
+             : is_op(r, ops::scatter_add_op())  ? KernelKind::scatter
+             : is_block_transpose(r)            ? KernelKind::transpose
+                                                : KernelKind::elementwise;
+    kernels_.push_back(std::move(k));
+    depends_.emplace_back();
+    return static_cast<int>(kernels_.size()) - 1;
+  }
+
+  bool is_block_transpose(const Node* r) const {
+    if (!is_op(r, ops::transpose_op()) || size_of(r->type.dtype) != 4) return false;
+    const Node* from = storage_of(r->inputs[0].id());
+    if (!is_input(from) && !roots_.contains(from)) return false;
+    const auto& perm = r->attrs.at<ir::Ints>("perm");
+    const auto n = static_cast<std::int64_t>(perm.size());
+    for (std::int64_t i = 0; i < n; ++i)
+      if (perm[static_cast<std::size_t>(i)] != (i == n - 2 ? n - 1 : i == n - 1 ? n - 2 : i)) return false;
+    return n >= 2;
+  }
+
+  bool accepts_epilogue(const Kernel& k) const {
+    return k.kind == KernelKind::elementwise || k.kind == KernelKind::reduce || k.kind == KernelKind::matmul;
+  }
+
+  /// No leaf may come out of a kernel that itself waits for `k`; leaves inside `k` must be aligned.
+  bool legal(int k, const std::vector<Leaf>& leaves) const {
+    return std::all_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
+      if (is_input(leaf.node)) return true;
+      const int from = home_.at(leaf.node);
+      return from == k ? leaf.aligned : !waits_for(from, k);
+    });
+  }
+
+  int fusable(const Node* r, const std::vector<Leaf>& leaves) const {
+    const std::vector<Dim> domain = squeezed(r->type.shape);
+    const auto fits = [&](int k) {
+      const Kernel& kernel = kernels_[static_cast<std::size_t>(k)];
+      return accepts_epilogue(kernel) && kernel.domain == domain && legal(k, leaves);
+    };
+    int best = -1;
+    for (const Leaf& leaf : leaves)
+      if (!is_input(leaf.node) && leaf.aligned && fits(home_.at(leaf.node))) best = std::max(best, home_.at(leaf.node));
+    if (best >= 0) return best;
+    for (int k = static_cast<int>(kernels_.size()) - 1; k >= 0; --k)
+      if (kernels_[static_cast<std::size_t>(k)].kind == KernelKind::elementwise && fits(k) &&
+          (domain.empty() || shares_leaf(k, leaves)))
+        return k;
+    return -1;
+  }
+
+  bool shares_leaf(int k, const std::vector<Leaf>& leaves) const {
+    for (const Node* other : kernels_[static_cast<std::size_t>(k)].roots)
+      for (const Leaf& a : leaves_.at(other))
+        for (const Leaf& b : leaves)
+          if (a.node == b.node && a.aligned && b.aligned) return true;
+    return false;
+  }
+
+  int sibling_reduction(const Node* r, const std::vector<Leaf>& leaves) const {
+    if (r->attrs.find("axes") == nullptr) return -1;
+    for (int k = static_cast<int>(kernels_.size()) - 1; k >= 0; --k) {
+      const Kernel& kernel = kernels_[static_cast<std::size_t>(k)];
+      if (kernel.kind != KernelKind::reduce || kernel.sources.size() >= kMaxSiblings) continue;
+      const Node* other = kernel.sources[0];
+      const bool same = other->attrs.find("axes") != nullptr &&
+                        other->inputs[0].shape() == r->inputs[0].shape() &&
+                        other->attrs.at<ir::Ints>("axes") == r->attrs.at<ir::Ints>("axes");
+      const bool outside = std::none_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
+        return !is_input(leaf.node) && home_.at(leaf.node) == k;
+      });
+      if (same && outside && legal(k, leaves)) return k;
+    }
+    return -1;
+  }
+
+  bool waits_for(int a, int b) const { return depends_[static_cast<std::size_t>(a)].contains(b); }
+
+  void depend(int k, int on) {
+    if (k == on || waits_for(k, on)) return;
+    std::unordered_set<int> gained = depends_[static_cast<std::size_t>(on)];
+    gained.insert(on);
+    for (std::size_t x = 0; x < depends_.size(); ++x)
+      if (static_cast<int>(x) == k || depends_[x].contains(k)) depends_[x].insert(gained.begin(), gained.end());
+  }
+
+  std::vector<int> topological_order() const {
+    std::vector<int> order;
+    std::vector<bool> done(kernels_.size(), false);
+    while (order.size() < kernels_.size()) {
+      const std::size_t before = order.size();
+      for (std::size_t k = 0; k < kernels_.size(); ++k) {
+        if (done[k]) continue;
+        const auto& d = depends_[k];
+        if (std::all_of(d.begin(), d.end(), [&](int on) { return done[static_cast<std::size_t>(on)]; })) {
+          done[k] = true;
+          order.push_back(static_cast<int>(k));
+        }
+      }
+      require(order.size() > before, "schedule: kernels wait for each other");
+    }
+    return order;
+  }
+
+  static constexpr std::size_t kMaxSiblings = 4;
+
+  const ir::Graph& graph_;
+  const NodeSet& roots_;
+  std::vector<Kernel> kernels_;
+  std::vector<std::unordered_set<int>> depends_;
+  std::unordered_map<const Node*, int> home_;
+  std::unordered_map<const Node*, std::vector<Leaf>> leaves_;
+};
+
+void collect_leaves(const Node* n, bool aligned, const NodeSet& roots, std::unordered_map<const Node*, bool>& seen,
+                    std::vector<const Node*>& order, NodeSet& walked_aligned, NodeSet& walked) {
+  if (is_input(n) || roots.contains(n)) {
+    const auto [at, fresh] = seen.emplace(n, aligned);
+    if (fresh)
+      order.push_back(n);
+    else
+      at->second = at->second && aligned;
+    return;
+  }
+  NodeSet& visited = aligned ? walked_aligned : walked;
+  if (!visited.insert(n).second) return;
+  const bool keeps = n->op->kind == OpKind::elementwise || is_unit_reshape(n);
+  for (const Tensor& t : n->inputs) collect_leaves(t.id(), aligned && keeps, roots, seen, order, walked_aligned, walked);
+}
+
+}  // namespace
+
+std::vector<Dim> squeezed(const Shape& shape) {
+  std::vector<Dim> out;
+  for (const Dim& d : shape)
+    if (!d.is(1)) out.push_back(d);
+  return out;
+}
+
+const Node* storage_of(const Node* n) {
+  while (is_op(n, ops::reshape_op()) || is_identity(n)) n = n->inputs[0].id();
+  return n;
+}
+
+bool is_input(const Node* n) { return is_op(n, ops::input_op()); }
+
+bool is_unit_reshape(const Node* n) {
+  if (is_identity(n)) return true;
+  if (is_op(n, ops::reshape_op()) || is_op(n, ops::broadcast_op()))
+    return squeezed(n->type.shape) == squeezed(n->inputs[0].shape());
+  return is_op(n, ops::transpose_op()) && moves_only_ones(n);
+}
+
+bool is_reduction(const Node* n) { return n->op->kind == OpKind::reduction; }
+
+std::vector<Leaf> leaves_of(const Node* root, const NodeSet& roots) {
+  std::unordered_map<const Node*, bool> seen;
+  std::vector<const Node*> order;
+  NodeSet walked_aligned;
+  NodeSet walked;
+  const bool keeps = root->op->kind == OpKind::elementwise || is_unit_reshape(root);
+  for (const Tensor& t : root->inputs) {
+    const Node* n = root->op->kind == OpKind::contraction ? storage_of(t.id()) : t.id();
+    collect_leaves(n, keeps, roots, seen, order, walked_aligned, walked);
+  }
+  std::vector<Leaf> out;
+  for (const Node* n : order) out.push_back({n, seen.at(n)});
+  return out;
+}
+
+Schedule make_schedule(const ir::Graph& graph) {
+  const RootFinder finder(graph);
+  return Clusterer(graph, finder).finish();
+}
+
+ir::Graph prepare(const ir::Graph& graph) {
+  return ir::rewrite(graph, [](const Node& n, const std::vector<Tensor>& inputs) -> Tensor {
+    if (n.op != &ops::matmul_op() || !n.attrs.get<bool>("transpose_b", false)) return {};
+    const auto rank = static_cast<std::int64_t>(inputs[1].rank());
+    ir::Attrs attrs;
+    if (n.attrs.get<bool>("transpose_a", false)) attrs.set("transpose_a", true);
+    return ir::make_node(ops::matmul_op(), {inputs[0], transpose(inputs[1], rank - 2, rank - 1)}, std::move(attrs));
+  });
+}
+
+}  // namespace tightloop::backends::cpu

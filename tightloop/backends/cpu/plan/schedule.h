@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Cuts a graph into kernels. Words used here and by the code generator:
+// - a *root* is a node whose value a kernel computes as such: graph outputs, contractions, reductions,
+//   scatters, operands that must lie in memory, and shared values too dear to compute twice;
+// - every other node is *inline*: computed inside the loops of whichever kernel reads it;
+// - a kernel's *domain* is the shape its roots share once dims of 1 are dropped;
+// - a root is read *aligned* when element i of the reader needs element i of the root.
+#include <tightloop/ir/graph.h>
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace tightloop::backends::cpu {
+
+enum class KernelKind : std::uint8_t { elementwise, reduce, matmul, scatter, transpose };
+
+struct Kernel {
+  KernelKind kind = KernelKind::elementwise;
+  std::vector<Dim> domain;                  ///< without dims of 1
+  std::vector<const ir::Node*> roots;       ///< in topological order; the first is the contraction, reduction, …
+  std::vector<const ir::Node*> sources;     ///< reductions sharing the loop, or the one matmul/scatter/transpose
+  std::string name;                         ///< "matmul+add+tanh"
+};
+
+struct Schedule {
+  std::vector<Kernel> kernels;                              ///< in an order that respects every dependency
+  std::unordered_map<const ir::Node*, int> home;            ///< root → its kernel
+  std::unordered_set<const ir::Node*> stored;               ///< roots that need memory
+
+  bool is_root(const ir::Node* n) const { return home.contains(n); }
+};
+
+/// `graph` must be in the form prepare() leaves it.
+Schedule make_schedule(const ir::Graph& graph);
+
+/// Backend-specific rewriting before scheduling: matmul operands become row-major along N (an explicit
+/// transpose node where they are not).
+ir::Graph prepare(const ir::Graph& graph);
+
+/// Dims other than 1.
+std::vector<Dim> squeezed(const Shape& shape);
+/// The node whose memory `n` shares: looks through reshapes (and identities).
+const ir::Node* storage_of(const ir::Node* n);
+/// A graph input: memory that exists before the step.
+bool is_input(const ir::Node* n);
+/// Reshape that only adds or drops dims of 1, or an identity.
+bool is_unit_reshape(const ir::Node* n);
+bool is_reduction(const ir::Node* n);
+
+struct Leaf {
+  const ir::Node* node;
+  bool aligned;
+};
+/// Roots and inputs that computing `root` reads, looking through inline nodes.
+std::vector<Leaf> leaves_of(const ir::Node* root, const std::unordered_set<const ir::Node*>& roots);
+
+}  // namespace tightloop::backends::cpu
