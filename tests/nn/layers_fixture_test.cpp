@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every layer that a forward text may call against PyTorch: output and all gradients.
+#include <tests/support/cases.h>
+#include <tests/support/evaluate.h>
+#include <tightloop/nn/layers/layer.h>
+#include <tightloop/passes/differentiate.h>
+
+#include <set>
+
+namespace tightloop::nn {
+namespace {
+
+using testing::Case;
+
+class LayerFixtures : public ::testing::TestWithParam<CompileOptions> {};
+
+TEST_P(LayerFixtures, AgreeWithPyTorch) {
+  std::set<std::string> seen;
+  for (const Case& c : testing::read_cases("layers")) {
+    SCOPED_TRACE(c.text + " x " + c.at("x").type_string());
+    seen.insert(c.name);
+    const Options& dim = c.options;
+    const bool batched = !(dim.has("dim") && dim.at<std::int64_t>("dim") == 0);
+    const testing::Feed x{c.at("x"), batched}, upstream{c.at("upstream"), batched};
+    const auto layer = make_layer(c.name, c.options, testing::type_of(x));
+    const auto parameters = layer->parameters();
+    for (const auto& p : parameters) p.parameter->assign(c.at("value." + p.path));
+    const auto out = testing::evaluate(GetParam(), {x, upstream}, [&](const std::vector<Tensor>& in) {
+      const Tensor y = (*layer)(in[0]);
+      std::vector<Tensor> wrt;
+      if (is_floating(in[0].dtype())) wrt.push_back(in[0]);
+      for (const auto& p : parameters) wrt.push_back(p.parameter->value());
+      std::vector<Tensor> outputs{y};
+      for (const Tensor& g : gradients(sum(y * in[1]), wrt)) outputs.push_back(g);
+      return outputs;
+    });
+    testing::expect_close(out[0], c.at("y"), 2e-6, 1e-6);
+    std::size_t next = 1;
+    if (const Array* gradient = c.find("gradient")) testing::expect_close(out.at(next++), *gradient, 3e-6, 1e-6);
+    for (const auto& p : parameters) testing::expect_close(out.at(next++), c.at("gradient." + p.path), 3e-6, 1e-6);
+  }
+  for (const LayerDef* def : all_layers()) EXPECT_TRUE(seen.contains(std::string(def->name))) << def->name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, LayerFixtures, ::testing::ValuesIn(testing::backends()), testing::backend_name);
+
+}  // namespace
+}  // namespace tightloop::nn
