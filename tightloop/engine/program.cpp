@@ -18,7 +18,9 @@ namespace {
 std::unique_ptr<backends::Executable> make_executable(const ir::Graph& graph, const CompileOptions& options) {
 #ifdef TIGHTLOOP_HAS_CPU
   if (options.backend == Backend::cpu)
-    return backends::compile_cpu(graph, {options.threads, options.disk_cache, options.cache_directory});
+    return backends::cpu::compile_cpu(graph, {.threads = options.threads,
+                                              .disk_cache = options.disk_cache,
+                                              .cache_directory = options.cache_directory});
 #endif
   return backends::make_reference(graph, options.precise);
 }
