@@ -40,7 +40,7 @@ def arguments():
 
 
 def start_peers(args, case, threads):
-    """A process for each framework and thread count, each variant built and measured once; {} if not installed."""
+    """A process for each installed framework and thread count, each variant built and measured once."""
     peers, first = [], {}
     for framework in FRAMEWORKS:
         if args.no_peers or not installed(f"{args.peers}/bin/python", framework):
@@ -122,6 +122,7 @@ def main():
             table.print_case(results["cases"][-1])
     name = "-".join([machine.file_name(results["machine"]), *chosen])
     out = args.out or f"{machine.HERE}/results/{name}.json"
+    os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)
     with open(out, "w") as file:
         json.dump(results, file, indent=1)
         file.write("\n")

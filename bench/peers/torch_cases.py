@@ -59,7 +59,7 @@ def over_slices(step):
     def epoch():
         for batch in batches:
             loss = step(*batch)
-        return loss
+        return loss.detach()
 
     return epoch
 
