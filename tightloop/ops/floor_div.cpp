@@ -17,6 +17,16 @@ std::int64_t floor_div_integers(std::int64_t a, std::int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
+Scalar fast(ScalarBuilder& b, Scalars in, const ir::Node&) {
+  const Scalar x = in[0], y = in[1], zero = b.like(x, 0), rest = b.rem(x, y);
+  const Scalar opposed =
+      b.bit_xor(b.compare(ir::Compare::lt, y, zero), b.compare(ir::Compare::lt, rest, zero));
+  const Scalar down = b.bit_and(b.compare(ir::Compare::ne, rest, zero), opposed);
+  if (!is_floating(x.dtype)) return b.div(x, y) - b.convert(down, x.dtype);
+  const Scalar quotient = b.round((x - rest) / y);
+  return b.select(b.compare(ir::Compare::eq, y, zero), x / y, b.select(down, quotient - 1, quotient));
+}
+
 }  // namespace
 
 const ir::OpDef& floor_div_op() {
@@ -26,6 +36,7 @@ const ir::OpDef& floor_div_op() {
       .arity = 2,
       .infer = same_number,
       .evaluate = [](const EvalArgs& a) { map(a, floor_div, floor_div_integers); },
+      .body = fast,
       .samples = [] { return number_samples(2, 1, 9); },
   };
   return op;

@@ -20,6 +20,13 @@ void evaluate(const EvalArgs& a) {
   }
 }
 
+Scalar body(ScalarBuilder& b, Scalars in, const ir::Node& node) {
+  const Scalar e = b.element_index();
+  const Words words = random_words(b, in, node, b.shift_right(e, 2));
+  const Scalar u = emit_uniform_f32(b, choose_word(b, words, b.bit_and(e, b.constant_int(DType::i64, 3))));
+  return b.compare(ir::Compare::lt, u, b.like(u, node.attrs.at<double>("p")));
+}
+
 }  // namespace
 
 const ir::OpDef& random_bernoulli_op() {
@@ -32,6 +39,7 @@ const ir::OpDef& random_bernoulli_op() {
       .attrs = {{"p", 0.5}, {"stream", std::int64_t{0}}},
       .infer = infer,
       .evaluate = evaluate,
+      .body = body,
       .samples =
           [] {
             return random_samples({{"p", 0.3}, {"stream", std::int64_t{5}}}, {DType::boolean});

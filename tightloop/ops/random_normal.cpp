@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/random.h>
+#include <tightloop/ops/math.h>
 #include <tightloop/ops/random.h>
 
 #include <cmath>
@@ -26,6 +27,29 @@ void evaluate(const EvalArgs& a) {
   }
 }
 
+Scalar narrow(ScalarBuilder& b, Scalars in, const ir::Node& node) {
+  const Scalar e = b.element_index();
+  const Words words = random_words(b, in, node, b.shift_right(e, 1));
+  const Scalar half = b.bit_and(e, b.constant_int(DType::i64, 1));
+  const math::Split rest =
+      math::split(b.constant(DType::f32, 1) - emit_uniform_f32(b, choose_word(b, words, half, 2, 0)));
+  const Scalar log = math::log(rest, b.convert(rest.exponent, DType::f32) - 127);
+  const Scalar quarters = emit_uniform_f32(b, choose_word(b, words, half, 2, 1)) * 4;
+  const Scalar nearest = b.round(quarters);
+  const math::Angle angle{(quarters - nearest) * 1.57079632679489661923, b.convert(nearest, DType::i32)};
+  return b.sqrt(b.max(log * -2, b.like(log, 0))) * math::cos(angle);
+}
+
+Scalar wide(ScalarBuilder& b, Scalars in, const ir::Node& node) {
+  const Words words = random_words(b, in, node, b.element_index());
+  const Scalar u = emit_uniform_f64(b, words[0], words[1]), v = emit_uniform_f64(b, words[2], words[3]);
+  return b.sqrt(b.libm("log", {b.like(u, 1) - u}) * -2) * b.libm("cos", {v * 6.28318530717958647693});
+}
+
+Scalar body(ScalarBuilder& b, Scalars in, const ir::Node& node) {
+  return node.type.dtype == DType::f32 ? narrow(b, in, node) : wide(b, in, node);
+}
+
 }  // namespace
 
 const ir::OpDef& random_normal_op() {
@@ -40,6 +64,7 @@ const ir::OpDef& random_normal_op() {
       .attrs = {{"stream", std::int64_t{0}}},
       .infer = infer,
       .evaluate = evaluate,
+      .body = body,
       .samples =
           [] {
             return random_samples({{"stream", std::int64_t{7}}}, {DType::f32, DType::f64});

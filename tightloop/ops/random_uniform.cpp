@@ -20,6 +20,17 @@ void evaluate(const EvalArgs& a) {
   }
 }
 
+Scalar body(ScalarBuilder& b, Scalars in, const ir::Node& node) {
+  const Scalar e = b.element_index();
+  if (node.type.dtype == DType::f32) {
+    const Words words = random_words(b, in, node, b.shift_right(e, 2));
+    return emit_uniform_f32(b, choose_word(b, words, b.bit_and(e, b.constant_int(DType::i64, 3))));
+  }
+  const Words words = random_words(b, in, node, b.shift_right(e, 1));
+  const Scalar half = b.bit_and(e, b.constant_int(DType::i64, 1));
+  return emit_uniform_f64(b, choose_word(b, words, half, 2, 0), choose_word(b, words, half, 2, 1));
+}
+
 }  // namespace
 
 const ir::OpDef& random_uniform_op() {
@@ -34,6 +45,7 @@ const ir::OpDef& random_uniform_op() {
       .attrs = {{"stream", std::int64_t{0}}},
       .infer = infer,
       .evaluate = evaluate,
+      .body = body,
       .samples =
           [] {
             return random_samples({{"stream", std::int64_t{3}}}, {DType::f32, DType::f64});

@@ -15,6 +15,13 @@ std::int64_t remainder_integers(std::int64_t a, std::int64_t b) {
   return rest != 0 && (b < 0) != (rest < 0) ? rest + b : rest;
 }
 
+Scalar fast(ScalarBuilder& b, Scalars in, const ir::Node&) {
+  const Scalar y = in[1], zero = b.like(y, 0), rest = b.rem(in[0], y);
+  const Scalar opposed =
+      b.bit_xor(b.compare(ir::Compare::lt, y, zero), b.compare(ir::Compare::lt, rest, zero));
+  return b.select(b.bit_and(b.compare(ir::Compare::ne, rest, zero), opposed), rest + y, rest);
+}
+
 }  // namespace
 
 const ir::OpDef& remainder_op() {
@@ -24,6 +31,7 @@ const ir::OpDef& remainder_op() {
       .arity = 2,
       .infer = same_number,
       .evaluate = [](const EvalArgs& a) { map(a, remainder, remainder_integers); },
+      .body = fast,
       .vjp = [](const Tensor& y, const Tensor& g) -> Tensors {
         return {g, -(g * floor_div(in(y, 0), in(y, 1)))};
       },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/ops/elementwise.h>
+#include <tightloop/ops/math.h>
 
 namespace tightloop::ops {
 
@@ -9,6 +10,10 @@ const ir::OpDef& sin_op() {
       .doc = "Sine of an angle in radians.",
       .infer = same_float,
       .evaluate = [](const EvalArgs& a) { map(a, [](double x) { return std::sin(x); }); },
+      .body =
+          [](ScalarBuilder& b, Scalars in, const ir::Node&) {
+            return math::by_type(b, in[0], "sin", [](Scalar x) { return math::sin(math::reduce_angle(x)); });
+          },
       .vjp = [](const Tensor& y, const Tensor& g) -> Tensors { return {g * cos(in(y))}; },
       .samples = [] { return float_samples(1, -5, 5); },
   };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/ops/elementwise.h>
+#include <tightloop/ops/math.h>
 
 namespace tightloop::ops {
 
@@ -9,6 +10,10 @@ const ir::OpDef& tan_op() {
       .doc = "Tangent of an angle in radians.",
       .infer = same_float,
       .evaluate = [](const EvalArgs& a) { map(a, [](double x) { return std::tan(x); }); },
+      .body =
+          [](ScalarBuilder& b, Scalars in, const ir::Node&) {
+            return math::by_type(b, in[0], "tan", [](Scalar x) { return math::tan(math::reduce_angle(x)); });
+          },
       .vjp = [](const Tensor& y, const Tensor& g) -> Tensors { return {g * (y * y + 1.0)}; },
       .samples = [] { return float_samples(1, -1.2, 1.2); },
   };
