@@ -57,6 +57,13 @@ std::vector<Module::NamedParameter> Module::parameters() {
   return out;
 }
 
+std::vector<Variable> Module::variables() {
+  std::vector<Variable> out;
+  for (const auto& p : parameters())
+    if (!p.parameter->frozen()) out.push_back(p.parameter->variable());
+  return out;
+}
+
 std::vector<Module::NamedModule> Module::modules() {
   Fields all;
   collect(all);

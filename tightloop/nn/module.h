@@ -51,6 +51,7 @@ class Module {
   struct NamedParameter {
     std::string path;  ///< dotted, as PyTorch: "0.weight"
     Parameter* parameter;
+    operator Variable() const { return parameter->variable(); }  // NOLINT(google-explicit-constructor)
   };
   struct NamedModule {
     std::string path;  ///< "" for the module itself
@@ -61,6 +62,8 @@ class Module {
   std::vector<NamedParameter> state_dict();
   /// Every parameter once, under its first path; also makes that path its name.
   std::vector<NamedParameter> parameters();
+  /// parameters() that are not frozen: what value_and_grad() and an optimizer are given.
+  std::vector<Variable> variables();
   /// The module itself and all below it, each after its parent.
   std::vector<NamedModule> modules();
   /// Throws Error suggesting the nearest path.

@@ -5,3 +5,4 @@
 #include <tightloop/optim/adamw.h>
 #include <tightloop/optim/clip.h>
 #include <tightloop/optim/sgd.h>
+#include <tightloop/optim/state.h>
