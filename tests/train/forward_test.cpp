@@ -110,10 +110,10 @@ TEST(Forward, ArithmeticOfNumbersIsPythons) {
 
 TEST(Forward, LayersAreNamedByNameOrByKindAndOrder) {
   FakeLayers layers;
-  run("h = linear(x, 8)\nh = relu(linear(h, 8, bias=false, name='net.0'))\ny = linear(dropout(h, 0.5), 1)", layers);
+  run("h = linear(x, 8)\nh = relu(linear(h, 8, bias=false, name='net_0'))\ny = linear(dropout(h, 0.5), 1)", layers);
   ASSERT_EQ(layers.calls.size(), 4u);
   EXPECT_EQ(layers.calls[0], "linear linear0: =the tensor f32[B, 4] =the number 8");
-  EXPECT_EQ(layers.calls[1], "linear net.0: =the tensor f32[B, 4] =the number 8 bias=false");
+  EXPECT_EQ(layers.calls[1], "linear net_0: =the tensor f32[B, 4] =the number 8 bias=false");
   EXPECT_EQ(layers.calls[2].substr(0, 17), "dropout dropout0:");
   EXPECT_EQ(layers.calls[3].substr(0, 15), "linear linear1:");
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <tightloop/base/dtype.h>
 #include <tightloop/train/value.h>
 
 #include <cstdint>
@@ -65,7 +64,6 @@ struct Job {
     std::vector<FreeParameter> parameters;
     std::string weights;
     Text forward;
-    DType dtype = DType::f32;
   } model;
 
   struct Train {

@@ -19,8 +19,8 @@ struct Placed : Error {
 };
 
 bool is_layer_name(const std::string& name) {
-  return !name.empty() && name.front() != '.' && name.back() != '.' &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  return !name.empty() &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 class Tracer {
@@ -133,7 +133,7 @@ class Tracer {
       const auto i = named - keywords.begin();
       const Term& given = terms[static_cast<std::size_t>(i)];
       if (given.as<std::string>() == nullptr || !is_layer_name(*given.as<std::string>()))
-        fail(given.at, fmt::format("name must be a text of letters, digits, _ and ., not {}", describe(given)));
+        fail(given.at, fmt::format("name must be a text of letters, digits and _, not {}", describe(given)));
       name = *given.as<std::string>();
       terms.erase(terms.begin() + i);
       keywords.erase(named);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/engine/program.h>
+#include <tightloop/train/step.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tightloop::train {
+
+/// Rows of a data set: all, or those listed.
+struct DataPart {
+  data::Dataset data;
+  std::vector<std::int64_t> rows = {};  ///< empty: all
+
+  std::int64_t count() const { return rows.empty() ? data.rows() : static_cast<std::int64_t>(rows.size()); }
+};
+
+/// A step graph compiled and bound to the data it reads. `part` must outlive it.
+class BoundStep {
+ public:
+  BoundStep(StepGraph step, const DataPart& part, const CompileOptions& options);
+
+  const StepGraph& step() const { return step_; }
+  const DataPart& part() const { return part_; }
+  Program& program() { return program_; }
+  const Program& program() const { return program_; }
+
+  /// How this part is walked in batches.
+  Sampling sampling(std::int64_t batch, bool shuffle = false, bool drop_last = false, std::uint64_t seed = 0) const;
+
+  /// Sums back to 0, and "nothing bad seen".
+  void reset();
+  /// LossValue averages since reset(): Σ total / Σ weight. NaN when nothing was seen.
+  double mean_loss();
+  /// First step with a loss that is not finite since reset(), or -1.
+  std::int64_t bad_step();
+  /// Throws Error with the row and the value when the data broke a rule since reset().
+  void check_data();
+
+ private:
+  StepGraph step_;
+  const DataPart& part_;
+  Program program_;
+};
+
+}  // namespace tightloop::train

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/reference/interpret.h>
+#include <tightloop/engine/lift.h>
+#include <tightloop/train/diagnose.h>
+
+#include <cmath>
+#include <fmt/format.h>
+#include <unordered_set>
+
+namespace tightloop::train {
+namespace {
+
+std::int64_t first_bad_element(const Array& a) {
+  if (!is_floating(a.dtype())) return -1;
+  for (std::int64_t i = 0; i < a.count(); ++i)
+    if (!std::isfinite(a.at(i))) return i;
+  return -1;
+}
+
+bool reads_data(const ir::Node& node) {
+  return node.op->name == "gather" && node.inputs[0].node().op->name == "input" &&
+         ir::input_role(node.inputs[0].node()) == "data";
+}
+
+/// Watches the interpreter and keeps the first node that made a value not finite of finite ones.
+class Watch : public backends::Observer {
+ public:
+  explicit Watch(const std::vector<std::int64_t>& rows) : rows_(rows) {}
+
+  void saw(const ir::Node& node, const Array& value) override {
+    if (node.op->name == "constant") return;
+    const bool is_input = node.op->name == "input";
+    if (is_input && ir::input_role(node) == "data") return;
+    const std::int64_t at = first_bad_element(value);
+    if (at < 0) return;
+    bool inherited = false;
+    for (const Tensor& t : node.inputs) inherited = inherited || bad_.contains(t.id());
+    bad_.insert(&node);
+    if (inherited || !found_.empty()) return;
+    found_ = is_input ? fmt::format("the state '{}' at the start of the step", ir::input_name(node))
+                      : describe(node, value, at);
+  }
+
+  const std::string& found() const { return found_; }
+
+ private:
+  std::string describe(const ir::Node& node, const Array& value, std::int64_t at) const {
+    if (reads_data(node)) {
+      const std::int64_t row = rows_[static_cast<std::size_t>(at / std::max<std::int64_t>(1, value.count() / value.dims()[0]))];
+      return fmt::format("{} in the data of '{}', row {} (rows count from 0)", value.at(at),
+                         ir::input_name(node.inputs[0].node()).substr(data_name("").size()), row);
+    }
+    const std::string where = node.scope.empty() ? "" : fmt::format(" in '{}'", node.scope);
+    return fmt::format("op {}{} of type {}: {}", node.op->name, where, to_string(node.type), value.at(at));
+  }
+
+  const std::vector<std::int64_t>& rows_;
+  std::unordered_set<const ir::Node*> bad_;
+  std::string found_;
+};
+
+/// A graph without leaves that hold data, and the values of its inputs.
+struct Interpretable {
+  ir::Graph graph;
+  std::vector<Array> inputs;
+};
+
+Interpretable interpretable(BoundStep& bound, const std::vector<std::int64_t>& rows) {
+  Lifted lifted = lift_values(bound.step().graph, Scalars::constants);
+  Interpretable out{std::move(lifted.graph), {}};
+  for (const Tensor& t : out.graph.inputs) {
+    const std::string name = ir::input_name(t.node()), role = ir::input_role(t.node());
+    if (role == "data") out.inputs.push_back(bound.part().data[name.substr(data_name("").size())]);
+    else if (role == "rows") out.inputs.push_back(Array::of<std::int64_t>({static_cast<std::int64_t>(rows.size())}, rows));
+    else if (role == "state") out.inputs.push_back(bound.program().state(name).clone());
+    else if (role == "argument") {
+      for (const auto& [known, value] : lifted.bound)
+        if (known == name) out.inputs.push_back(value);
+    } else out.inputs.push_back(Array(t.dtype(), {}));
+  }
+  return out;
+}
+
+std::vector<std::int64_t> rows_of(const Sampling& sampling, std::int64_t step) {
+  const auto batch = sampling.at(step);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(batch.size));
+  sampling.fill(batch, rows.data());
+  return rows;
+}
+
+backends::InterpretOptions options_for(const std::vector<std::int64_t>& rows, const BoundStep& bound, std::int64_t step,
+                                       std::uint64_t seed) {
+  backends::InterpretOptions options;
+  options.sizes = {static_cast<std::int64_t>(rows.size()), bound.part().data.rows()};
+  options.step = step;
+  options.seed = seed;
+  return options;
+}
+
+double largest(const Array& a) {
+  double most = 0;
+  for (std::int64_t i = 0; i < a.count(); ++i)
+    if (std::isfinite(a.at(i))) most = std::max(most, std::fabs(a.at(i)));
+  return most;
+}
+
+std::int64_t first_difference(const Array& compiled, const Array& interpreted, double tolerance) {
+  const double allowed = is_floating(compiled.dtype()) ? tolerance * largest(interpreted) + 1e-30 : 0;
+  for (std::int64_t i = 0; i < compiled.count(); ++i) {
+    const double a = compiled.at(i), b = interpreted.at(i);
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    if (!(std::fabs(a - b) <= allowed)) return i;
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::string first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t step, std::uint64_t seed) {
+  const auto rows = rows_of(sampling, step);
+  const Interpretable run = interpretable(bound, rows);
+  Watch watch(rows);
+  auto options = options_for(rows, bound, step, seed);
+  options.observer = &watch;
+  backends::interpret(run.graph, run.inputs, options);
+  return watch.found();
+}
+
+std::optional<Difference> verify_step(BoundStep& bound, const Sampling& sampling, std::int64_t step,
+                                      std::uint64_t seed, double tolerance) {
+  const auto rows = rows_of(sampling, step);
+  const Interpretable run = interpretable(bound, rows);
+  const auto interpreted = backends::interpret(run.graph, run.inputs, options_for(rows, bound, step, seed));
+  bound.program().set_seed(seed);
+  bound.program().run(sampling, step, 1);
+  for (std::size_t i = 0; i < interpreted.size(); ++i) {
+    const std::string& name = run.graph.outputs[i].name;
+    const Array compiled = bound.program().result(name);
+    const std::int64_t at = first_difference(compiled, interpreted[i], tolerance);
+    if (at >= 0) return Difference{name, compiled.at(at), interpreted[i].at(at), at};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tightloop::train

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/evaluate.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tightloop::train {
+namespace {
+
+void bind_parameters(BoundStep& bound, const ParameterLookup& parameters) {
+  const auto names = bound.program().state_names();
+  for (const auto& path : bound.step().parameters)
+    if (std::find(names.begin(), names.end(), path) != names.end()) bound.program().bind(path, parameters(path));
+}
+
+}  // namespace
+
+ParameterLookup parameters_of(const Model& model) {
+  return [module = model.module](const std::string& path) { return module->parameter(path).array(); };
+}
+
+Evaluator::Evaluator(const Model& model, const nn::LossFn& loss, Metrics metrics, const DataSpec& data,
+                     const DataPart& part, std::int64_t batch, const ParameterLookup& parameters,
+                     const CompileOptions& options)
+    : metrics_(std::move(metrics)),
+      bound_(evaluation_step(model, loss, metrics_, data), part, options),
+      sampling_(bound_.sampling(batch)) {
+  bind_parameters(bound_, parameters);
+}
+
+Evaluation Evaluator::run() {
+  bound_.reset();
+  bound_.program().run(sampling_, 0, sampling_.steps_per_epoch());
+  bound_.check_data();
+  Evaluation out{bound_.mean_loss(), {}};
+  for (std::size_t m = 0; m < metrics_.size(); ++m) {
+    std::vector<Array> states;
+    for (const auto& s : metrics_[m]->states(bound_.step().prediction))
+      states.push_back(bound_.program().state(metric_state(m, s.name)));
+    out.metrics.push_back(metrics_[m]->finish(states));
+  }
+  return out;
+}
+
+Array predict_all(const Model& model, const DataSpec& data, const DataPart& part, std::int64_t batch,
+                  const CompileOptions& options) {
+  BoundStep bound(prediction_step(model, data), part, options);
+  bind_parameters(bound, parameters_of(model));
+  bound.reset();
+  const Sampling sampling = bound.sampling(batch);
+  std::vector<std::int64_t> dims = bound.step().prediction.shape.values({part.count(), part.data.rows()});
+  Array out(bound.step().prediction.dtype, dims);
+  std::byte* to = out.bytes();
+  for (std::int64_t step = 0; step < sampling.steps_per_epoch(); ++step) {
+    bound.program().run(sampling, step, 1);
+    const Array y = bound.program().result("prediction");
+    std::memcpy(to, y.bytes(), y.size_bytes());
+    to += y.size_bytes();
+  }
+  bound.check_data();
+  return out;
+}
+
+}  // namespace tightloop::train

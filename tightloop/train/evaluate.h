@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/train/bound_step.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tightloop::train {
+
+struct Evaluation {
+  double loss = 0;              ///< weighted over all rows: the same for every batch size
+  std::vector<double> metrics;  ///< in the order of the Metrics
+};
+
+/// Finds the memory of a parameter by its path.
+using ParameterLookup = std::function<Array(const std::string& path)>;
+/// The parameters as the model holds them.
+ParameterLookup parameters_of(const Model& model);
+
+/// The evaluation of one part of the data, compiled once.
+class Evaluator {
+ public:
+  /// `part` must outlive it; `parameters` is read in place, so an evaluation sees the training's present weights.
+  Evaluator(const Model& model, const nn::LossFn& loss, Metrics metrics, const DataSpec& data, const DataPart& part,
+            std::int64_t batch, const ParameterLookup& parameters, const CompileOptions& options);
+  /// Throws Error for data that breaks a rule.
+  Evaluation run();
+
+ private:
+  Metrics metrics_;
+  BoundStep bound_;
+  Sampling sampling_;
+};
+
+/// The predictions of all rows of `part`: [rows, ...].
+Array predict_all(const Model& model, const DataSpec& data, const DataPart& part, std::int64_t batch,
+                  const CompileOptions& options);
+
+}  // namespace tightloop::train

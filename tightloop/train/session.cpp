@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/diagnose.h>
+#include <tightloop/train/session.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace tightloop::train {
+namespace {
+
+void check_epoch(const DataPart& part, const SessionOptions& options) {
+  if (options.batch < 1) throw Error(fmt::format("the batch must have at least 1 row, not {}", options.batch));
+  if (options.drop_last && part.count() < options.batch)
+    throw Error(fmt::format("an epoch would have no step: there are {} training rows, fewer than a batch of {}, and the "
+                            "short last batch is dropped; take a smaller batch or drop_last = false",
+                            part.count(), options.batch));
+}
+
+/// True when no element is NaN or infinite; x · 0 is 0 for the others.
+template <class T>
+bool finite(std::span<const T> values) {
+  T sum = 0;
+  for (const T v : values) sum += v * 0;
+  return sum == 0;
+}
+
+bool finite(const Array& a) {
+  return a.dtype() == DType::f32 ? finite(a.as<float>()) : a.dtype() != DType::f64 || finite(a.as<double>());
+}
+
+}  // namespace
+
+Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer, const DataSpec& data,
+                 const DataPart& part, const SessionOptions& options)
+    : model_(model),
+      bound_((check_epoch(part, options), training_step(model, loss, optimizer, data)), part, options.compile),
+      sampling_(bound_.sampling(options.batch, options.shuffle, options.drop_last, options.seed)),
+      seed_(options.seed) {
+  program().set_seed(seed_);
+  program().reserve(sampling_);
+  for (const auto& [path, parameter] : model_.module->parameters())
+    if (std::count(bound_.step().parameters.begin(), bound_.step().parameters.end(), path) > 0)
+      program().set_state(path, parameter->array());
+  for (const auto& name : program().state_names()) {
+    states_.push_back(program().state(name));
+    kept_.push_back(states_.back().clone());
+  }
+  for (const auto& name : bound_.step().parameters)
+    if (bound_.step().graph.output(name) != nullptr) parameters_.push_back(program().state(name));
+  bound_.reset();
+}
+
+void Session::keep() {
+  kept_step_ = step_;
+  for (std::size_t i = 0; i < states_.size(); ++i)
+    std::memcpy(kept_[i].bytes(), states_[i].bytes(), states_[i].size_bytes());
+}
+
+void Session::go_back() {
+  step_ = kept_step_;
+  for (std::size_t i = 0; i < states_.size(); ++i)
+    std::memcpy(states_[i].bytes(), kept_[i].bytes(), states_[i].size_bytes());
+}
+
+bool Session::parameters_finite() const {
+  return std::all_of(parameters_.begin(), parameters_.end(), [](const Array& a) { return finite(a); });
+}
+
+void Session::run(std::int64_t steps) {
+  keep();
+  program().run(sampling_, step_, steps);
+  step_ += steps;
+  bound_.check_data();
+  if (bound_.bad_step() >= 0 || !parameters_finite()) explain(step_);
+}
+
+void Session::run_verified() {
+  keep();
+  const auto difference = verify_step(bound_, sampling_, step_, seed_);
+  ++step_;
+  bound_.check_data();
+  if (!difference) return;
+  throw Error(fmt::format("verify: step {}: '{}' differs at element {}: compiled {}, interpreted {}", step_ - 1,
+                          difference->tensor, difference->element, difference->compiled, difference->interpreted));
+}
+
+/// The first step before `last` whose update made a parameter not finite, or `last`.
+std::int64_t Session::first_bad_update(std::int64_t last) {
+  go_back();
+  for (; step_ < last; ++step_) {
+    program().run(sampling_, step_, 1);
+    if (!parameters_finite()) return step_;
+  }
+  return last;
+}
+
+void Session::explain(std::int64_t end) {
+  const std::int64_t bad = bound_.bad_step();
+  const std::int64_t origin = first_bad_update(bad >= 0 ? bad : end);
+  go_back();
+  program().run(sampling_, step_, origin - step_);
+  step_ = origin;
+  const std::string cause = first_non_finite(bound_, sampling_, origin, seed_);
+  store();
+  throw NonFinite(fmt::format("step {}: {} not finite{}; a smaller learning rate or normalized inputs may help",
+                              bad >= 0 ? bad : origin, bad >= 0 ? "the loss is" : "the update made a parameter",
+                              cause.empty() ? "" : fmt::format("; it began in step {} with {}", origin, cause)));
+}
+
+void Session::store() {
+  for (const auto& [path, parameter] : model_.module->parameters())
+    if (bound_.step().graph.output(path) != nullptr) parameter->assign(program().state(path));
+}
+
+}  // namespace tightloop::train

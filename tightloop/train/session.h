@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/train/bound_step.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace tightloop::train {
+
+/// The loss or a parameter became NaN or infinite. The model holds the last good weights when this is thrown.
+class NonFinite : public Error {
+ public:
+  using Error::Error;
+};
+
+struct SessionOptions {
+  std::int64_t batch = 32;
+  bool shuffle = true;
+  bool drop_last = false;
+  std::uint64_t seed = 0;
+  CompileOptions compile = {};
+};
+
+/// A training run between its epochs: the compiled step, where it stands, and how to get out when a step fails.
+class Session {
+ public:
+  /// Compiles the step and takes the model's parameters. Throws Error when data, model and loss do not fit or an
+  /// epoch would have no step. `model` and `part` must outlive it.
+  Session(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer, const DataSpec& data,
+          const DataPart& part, const SessionOptions& options);
+
+  std::int64_t step() const { return step_; }
+  std::int64_t steps_per_epoch() const { return sampling_.steps_per_epoch(); }
+  const Sampling& sampling() const { return sampling_; }
+  BoundStep& bound() { return bound_; }
+  Program& program() { return bound_.program(); }
+
+  /// Runs `steps` steps in native code. Throws NonFinite naming the step and, found by replaying it, the op,
+  /// and Error for data that breaks a rule.
+  void run(std::int64_t steps);
+  /// Runs one step beside the interpreter. Throws Error naming the first tensor that differs.
+  void run_verified();
+  /// Copies the parameters into the model.
+  void store();
+
+ private:
+  void keep();
+  void go_back();
+  bool parameters_finite() const;
+  [[noreturn]] void explain(std::int64_t end);
+  std::int64_t first_bad_update(std::int64_t last);
+
+  const Model& model_;
+  BoundStep bound_;
+  Sampling sampling_;
+  std::uint64_t seed_;
+  std::int64_t step_ = 0;
+  std::int64_t kept_step_ = 0;
+  std::vector<Array> states_;      ///< views, in the program's order
+  std::vector<Array> kept_;        ///< copies from kept_step_
+  std::vector<Array> parameters_;  ///< views of those that training changes
+};
+
+}  // namespace tightloop::train

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/engine/trace.h>
+#include <tightloop/ops/functions.h>
+#include <tightloop/passes/differentiate.h>
+#include <tightloop/train/step.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tightloop::train {
+namespace {
+
+const TensorType kCounter{DType::i64, {}};
+const TensorType kSum{DType::f64, {}};
+
+/// (x - shift) / scale, with one number where all features share it.
+Tensor scalar_or_array(const Array& a) {
+  bool same = true;
+  for (std::int64_t i = 1; same && i < a.count(); ++i) same = a.at(i) == a.at(0);
+  return same ? scalar(a.at(0), a.dtype()) : Tensor(a.clone());
+}
+
+Array reciprocal_of(const Array& a) {
+  Array out = a.clone();
+  for (std::int64_t i = 0; i < a.count(); ++i) out.set(i, 1 / a.at(i));
+  return out;
+}
+
+Tensor prepared_input(const Tensor& x, const data::FieldScale* scale) {
+  if (scale != nullptr) {
+    const Tensor scaled = (cast(x, scale->shift.dtype()) - scalar_or_array(scale->shift)) *
+                          scalar_or_array(reciprocal_of(scale->scale));
+    return cast(scaled, DType::f32);
+  }
+  const bool ids = x.dtype() == DType::i32 || x.dtype() == DType::i64;
+  return cast(x, ids ? DType::i64 : DType::f32);
+}
+
+Tensor prepared_target(const Tensor& y) { return cast(y, is_floating(y.dtype()) ? DType::f32 : DType::i64); }
+
+/// Collects a graph's inputs, states and outputs while it is being traced.
+class Builder {
+ public:
+  Builder(std::string name, const DataSpec& data) : data_(data) {
+    graph_.name = std::move(name);
+    for (const auto& f : data.inputs) graph_.inputs.push_back(input(data_name(f.name), "data", f.type));
+    for (const auto& f : data.target) graph_.inputs.push_back(input(data_name(f.name), "data", f.type));
+    rows_ = add_input("rows", "rows", {DType::i64, {Dim::batch()}});
+    step_ = add_input("step", "step", kCounter);
+    seed_ = add_input("seed", "seed", kCounter);
+  }
+
+  const Tensor& step() const { return step_; }
+  const Tensor& seed() const { return seed_; }
+
+  std::vector<Tensor> batch_inputs() const {
+    std::vector<Tensor> out;
+    for (std::size_t i = 0; i < data_.inputs.size(); ++i) {
+      const auto& name = data_.inputs[i].name;
+      const auto scale = std::find_if(data_.scales.begin(), data_.scales.end(),
+                                      [&](const data::FieldScale& s) { return s.field == name; });
+      const ir::Scope scope(name);
+      out.push_back(prepared_input(gather(graph_.inputs[i], rows_), scale == data_.scales.end() ? nullptr : &*scale));
+    }
+    return out;
+  }
+
+  Tensor batch_target() const {
+    require(!data_.target.empty(), "a step without target");
+    const ir::Scope scope(data_.target[0].name);
+    return prepared_target(gather(graph_.inputs[data_.inputs.size()], rows_));
+  }
+
+  Tensor add_input(const std::string& name, const std::string& role, TensorType type) {
+    graph_.inputs.push_back(input(name, role, std::move(type)));
+    return graph_.inputs.back();
+  }
+  Tensor add_state(const std::string& name, TensorType type) { return add_input(name, "state", std::move(type)); }
+  void add_output(const std::string& name, Tensor value) { graph_.outputs.push_back({name, std::move(value)}); }
+
+  /// Adds `amount` to a sum.
+  void accumulate(const char* name, const Tensor& amount) { add_output(name, add_state(name, kSum) + amount); }
+
+  void add_loss(const nn::LossValue& loss) {
+    accumulate(kLossSum, loss.total);
+    accumulate(kWeightSum, loss.weight);
+    const Tensor bad = add_state(kBadStep, kCounter);
+    add_output(kBadStep, select(logical_and(bad < 0.0, logical_not(is_finite(loss.total))), step_, bad));
+  }
+
+  void add_checks(const std::vector<nn::Check>& checks) {
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+      const std::string name = fmt::format("check.{}.", i);
+      const Tensor row = add_state(name + "row", kCounter);
+      const Tensor value = add_state(name + "value", kSum);
+      const Tensor first = logical_and(row < 0.0, checks[i].row >= 0.0);
+      const Tensor found = gather(rows_, maximum(checks[i].row, scalar(0, DType::i64)));
+      add_output(name + "row", select(first, found, row));
+      add_output(name + "value", select(first, checks[i].value, value));
+    }
+  }
+
+  /// Takes the parameters that were read, and the next values of those that were assigned.
+  StepGraph finish(const Trace& trace, std::vector<nn::Check> checks, const TensorType& prediction) {
+    StepGraph out;
+    for (const auto& used : trace.used()) {
+      graph_.inputs.push_back(used.input);
+      out.parameters.push_back(ir::input_name(used.input.node()));
+      if (used.next.defined()) add_output(out.parameters.back(), used.next);
+    }
+    out.graph = std::move(graph_);
+    out.checks = std::move(checks);
+    out.prediction = prediction;
+    return out;
+  }
+
+ private:
+  const DataSpec& data_;
+  ir::Graph graph_;
+  Tensor rows_, step_, seed_;
+};
+
+/// Names every parameter by its path, so that a graph's states carry it.
+std::vector<nn::Module::NamedParameter> named_parameters(const Model& model) {
+  return model.module == nullptr ? std::vector<nn::Module::NamedParameter>() : model.module->parameters();
+}
+
+Tensor predict(const Model& model, const std::vector<Tensor>& inputs) {
+  Tensor y = model.forward(inputs);
+  if (y.rank() == 0 || y.dim(0) != Dim::batch())
+    throw Error(fmt::format("the model's output must have one entry a row, [B, ...]; it is {}", to_string(y.type())));
+  return y;
+}
+
+void add_updates(Builder& builder, const std::vector<nn::Module::NamedParameter>& parameters, const Tensor& loss,
+                 const optim::Optimizer& rule) {
+  std::vector<optim::Item> items;
+  std::vector<Tensor> wrt;
+  std::vector<Parameter*> trained;
+  const Trace* trace = Trace::current();
+  for (const auto& [path, p] : parameters) {
+    const auto used = std::find_if(trace->used().begin(), trace->used().end(),
+                                   [&](const auto& u) { return u.variable.id() == p->variable().id(); });
+    if (p->frozen() || used == trace->used().end()) continue;
+    items.push_back({path, p->value(), {}, {}});
+    wrt.push_back(items.back().parameter);
+    trained.push_back(p);
+    for (const auto& slot : rule.slots())
+      items.back().slots.push_back(builder.add_state(optim::slot_name(slot, path), p->type()));
+  }
+  if (items.empty()) throw Error("the model has nothing to train: no parameter that is not frozen takes part in its output");
+  const std::vector<Tensor> slopes = gradients(loss, wrt);
+  for (std::size_t i = 0; i < items.size(); ++i) items[i].gradient = slopes[i];
+  const auto updates = optim::apply(rule, items, builder.step(), scalar(rule.lr(), DType::f64));
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    trained[i]->variable().assign(updates[i].parameter);
+    for (std::size_t s = 0; s < rule.slots().size(); ++s)
+      builder.add_output(optim::slot_name(rule.slots()[s], items[i].path), updates[i].slots[s]);
+  }
+}
+
+}  // namespace
+
+DataSpec DataSpec::of(const data::Dataset& data, const std::string& target, std::vector<data::FieldScale> scales) {
+  DataSpec out;
+  out.scales = std::move(scales);
+  const std::string name = target.empty() ? data.fields().back().name : target;
+  data[name];
+  for (const auto& f : data.fields()) {
+    std::vector<Dim> dims(f.values.dims().begin(), f.values.dims().end());
+    dims[0] = Dim::rows();
+    (f.name == name ? out.target : out.inputs).push_back({f.name, {f.values.dtype(), Shape(std::move(dims))}});
+  }
+  return out;
+}
+
+std::string data_name(const std::string& field) { return "data." + field; }
+
+std::string metric_state(std::size_t index, const std::string& state) { return fmt::format("metric.{}.{}", index, state); }
+
+StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+                        const DataSpec& data) {
+  const auto parameters = named_parameters(model);
+  Builder builder("train", data);
+  const Trace trace;
+  nn::Context context(true, builder.seed(), builder.step());
+  const Tensor prediction = predict(model, builder.batch_inputs());
+  const nn::LossValue value = loss(prediction, builder.batch_target());
+  builder.add_output("loss", value.value);
+  builder.add_loss(value);
+  builder.add_checks(context.checks);
+  add_updates(builder, parameters, value.value, optimizer);
+  return builder.finish(trace, std::move(context.checks), prediction.type());
+}
+
+StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metrics& metrics, const DataSpec& data) {
+  named_parameters(model);
+  Builder builder("evaluate", data);
+  const Trace trace;
+  nn::Context context(false);
+  const Tensor prediction = predict(model, builder.batch_inputs());
+  const Tensor target = builder.batch_target();
+  builder.add_loss(loss(prediction, target));
+  builder.add_checks(context.checks);
+  for (std::size_t m = 0; m < metrics.size(); ++m) {
+    std::vector<Tensor> states;
+    const auto specs = metrics[m]->states(prediction.type());
+    for (const auto& s : specs)
+      states.push_back(builder.add_state(metric_state(m, s.name), {DType::f64, Shape(std::vector<Dim>(s.dims.begin(), s.dims.end()))}));
+    const auto next = metrics[m]->update(states, prediction, target);
+    for (std::size_t i = 0; i < specs.size(); ++i) builder.add_output(metric_state(m, specs[i].name), next[i]);
+  }
+  return builder.finish(trace, std::move(context.checks), prediction.type());
+}
+
+StepGraph prediction_step(const Model& model, const DataSpec& data) {
+  named_parameters(model);
+  Builder builder("predict", data);
+  const Trace trace;
+  nn::Context context(false);
+  const Tensor prediction = predict(model, builder.batch_inputs());
+  builder.add_output("prediction", prediction);
+  builder.add_checks(context.checks);
+  return builder.finish(trace, std::move(context.checks), prediction.type());
+}
+
+}  // namespace tightloop::train

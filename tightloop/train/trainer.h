@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+//   tl::Trainer trainer{{.epochs = 30, .batch = 128}};
+//   trainer.fit(net, tl::nn::make_loss("mse"), tl::optim::Adam({.lr = 5e-4}), dataset);   // last field: the target
+#include <tightloop/train/evaluate.h>
+#include <tightloop/train/session.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tightloop::train {
+
+/// Where a run stands, told after each chunk of steps (about ten times a second).
+struct Progress {
+  std::int64_t epoch = 0;  ///< from 1
+  std::int64_t epochs = 0;
+  std::int64_t step = 0;   ///< steps done
+  std::int64_t steps = 0;  ///< steps of the whole run
+  double loss = 0;         ///< average of this epoch so far
+  double samples_per_s = 0;
+};
+
+/// One line of a run's history.
+struct EpochRecord {
+  std::int64_t epoch = 0;  ///< from 1
+  std::int64_t step = 0;   ///< steps done
+  double train_loss = 0;   ///< average over the epoch, each row weighing the same
+  std::optional<Evaluation> validation;
+  double samples_per_s = 0;
+  double seconds = 0;      ///< since the run began
+};
+
+struct History {
+  std::vector<EpochRecord> epochs;
+  std::int64_t steps = 0;
+  bool stopped = false;  ///< by the observer, before its end
+};
+
+/// Sees a run from outside. Called between chunks, from the thread that called fit().
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void progress(const Progress&) {}
+  virtual void epoch(const EpochRecord&) {}
+  virtual bool stop() { return false; }  ///< true ends the run after the present chunk
+};
+
+struct TrainerOptions {
+  std::int64_t epochs = 10;
+  std::int64_t max_steps = 0;  ///< 0: no limit
+  std::int64_t batch = 32;
+  bool shuffle = true;
+  bool drop_last = false;
+  std::uint64_t seed = 0;
+  std::int64_t evaluate_every = 1;  ///< epochs; the last one always counts
+  std::int64_t verify_steps = 0;    ///< first steps that run beside the interpreter
+  std::vector<std::string> metrics = {};  ///< of the validation part, by name
+  CompileOptions compile = {};
+  Observer* observer = nullptr;
+};
+
+/// What a run trains on. `target` empty: the last field.
+struct TrainingData {
+  DataPart train;
+  std::optional<DataPart> validation = {};
+  std::vector<data::FieldScale> scales = {};
+  std::string target = {};
+};
+
+/// Trains, evaluates and predicts with models whose data lies in memory.
+class Trainer {
+ public:
+  explicit Trainer(TrainerOptions options = {});
+  Trainer(TrainerOptions options, Metrics metrics);
+
+  /// Trains the module in place. Parameters without a value are drawn from the seed. Throws Error when things do not
+  /// fit, NonFinite when the loss is lost.
+  template <class M>
+  History fit(M& module, const nn::LossFn& loss, const optim::Optimizer& optimizer, const data::Dataset& train) {
+    return fit(model_of(module), loss, optimizer, {.train = {train}});
+  }
+  template <class M>
+  History fit(M& module, const nn::LossFn& loss, const optim::Optimizer& optimizer, const data::Dataset& train,
+              const data::Dataset& validation) {
+    return fit(model_of(module), loss, optimizer, {.train = {train}, .validation = DataPart{validation}});
+  }
+  History fit(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer, const TrainingData& data);
+
+  template <class M>
+  Evaluation evaluate(M& module, const nn::LossFn& loss, const data::Dataset& data) {
+    return evaluate(model_of(module), loss, DataPart{data});
+  }
+  Evaluation evaluate(const Model& model, const nn::LossFn& loss, const DataPart& part,
+                      const std::vector<data::FieldScale>& scales = {}, const std::string& target = "");
+
+  /// `inputs` holds the inputs alone, in the model's order.
+  template <class M>
+  Array predict(M& module, const data::Dataset& inputs) {
+    return predict(model_of(module), DataPart{inputs});
+  }
+  Array predict(const Model& model, const DataPart& inputs, const std::vector<data::FieldScale>& scales = {});
+
+  const TrainerOptions& options() const { return options_; }
+
+ private:
+  TrainerOptions options_;
+  Metrics metrics_;
+};
+
+}  // namespace tightloop::train
+
+namespace tightloop {
+using train::Trainer;
+}
