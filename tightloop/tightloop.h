@@ -5,6 +5,9 @@
 #include <tightloop/base/dtype.h>
 #include <tightloop/base/error.h>
 #include <tightloop/base/shape.h>
+#include <tightloop/engine/compile.h>
+#include <tightloop/engine/evaluate.h>
+#include <tightloop/engine/print.h>
 #include <tightloop/ir/tensor.h>
 #include <tightloop/nn/nn.h>
 #include <tightloop/ops/functions.h>
