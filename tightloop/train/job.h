@@ -27,6 +27,14 @@ struct FreeParameter {
 struct Choice {
   std::string name;
   Value options = Value::Table{};  ///< the other entries
+  std::string where = {};          ///< "job.toml:5:9: train.loss", for messages
+};
+
+/// How an input is normalised.
+struct Normalize {
+  std::string input;  ///< "": every input
+  std::string method;
+  std::string where = {};
 };
 
 /// The part of the rows that validates: one of these, or nothing.
@@ -54,7 +62,7 @@ struct Job {
     std::vector<Field> inputs;
     std::vector<Field> target;
     Validation validation;
-    std::vector<Choice> normalize;  ///< method by input; one entry named "" means all
+    std::vector<Normalize> normalize;
     std::int64_t batch = 32;
     bool shuffle = true;
     bool drop_last = false;

@@ -85,11 +85,13 @@ Value fields_value(const Job& j, const std::vector<Field>& list) {
   return table;
 }
 
+std::string place(const Value& v) { return v.where + ": " + v.path; }
+
 Choice choice(const Value& v, const std::string& wanted) {
-  if (v.as<Value::Table>() == nullptr) return {text(v, wanted)};
+  if (v.as<Value::Table>() == nullptr) return {text(v, wanted), Value::Table{}, place(v)};
   const Value* name = v.find("name");
   if (name == nullptr) fail(v, "has no name: write { name = \"…\", … }");
-  Choice out{text(*name, wanted), v};
+  Choice out{text(*name, wanted), v, place(v)};
   auto& options = *out.options.as<Value::Table>();
   std::erase_if(options, [](const auto& entry) { return entry.first == "name"; });
   return out;
@@ -121,25 +123,21 @@ Value validation_value(const Job& j) {
 
 const std::vector<std::string> kNormalize{"none", "standard", "minmax"};
 
-std::vector<Choice> normalize(const Value& v) {
+std::vector<Normalize> normalize(const Value& v) {
   const auto* table = v.as<Value::Table>();
-  if (table == nullptr) return {{one_of(v, kNormalize)}};
-  std::vector<Choice> out;
-  for (const auto& [input, method] : *table) {
-    out.push_back({one_of(method, kNormalize), Value::Table{}});
-    out.back().options.path = input;
-    out.back().options.where = method.where;
-  }
+  if (table == nullptr) return {{"", one_of(v, kNormalize), place(v)}};
+  std::vector<Normalize> out;
+  for (const auto& [input, method] : *table) out.push_back({input, one_of(method, kNormalize), place(method)});
   return out;
 }
 
 Value normalize_value(const Job& j) {
   Value::Table table;
-  for (const Choice& c : j.data.normalize) {
-    if (c.options.path.empty()) return c.name;
-    table.emplace_back(c.options.path, c.name);
+  for (const Normalize& n : j.data.normalize) {
+    if (n.input.empty()) return n.method;
+    table.emplace_back(n.input, n.method);
   }
-  return table.empty() ? Value{"none"} : Value{table};
+  return table.empty() ? Value{std::string("none")} : Value{table};
 }
 
 std::vector<std::int64_t> static_shape(const Value& v) {

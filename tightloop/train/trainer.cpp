@@ -146,6 +146,7 @@ History Trainer::fit(const Model& model, const nn::LossFn& loss, const optim::Op
   const DataSpec spec = DataSpec::of(data.train.data, data.target, data.scales);
   Session session(model, loss, optimizer, spec, data.train,
                   {options_.batch, options_.shuffle, options_.drop_last, options_.seed, options_.compile});
+  if (options_.started) options_.started();
   return Fit(model, loss, data, options_, metrics_, spec, session).run();
 }
 

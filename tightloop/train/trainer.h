@@ -59,6 +59,7 @@ struct TrainerOptions {
   std::vector<std::string> metrics = {};  ///< of the validation part, by name
   CompileOptions compile = {};
   Observer* observer = nullptr;
+  std::function<void()> started = {};  ///< called when the step is compiled, before the first one
 };
 
 /// What a run trains on. `target` empty: the last field.

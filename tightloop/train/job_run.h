@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/train/forward_model.h>
+#include <tightloop/train/load.h>
+#include <tightloop/train/run_directory.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tightloop::train {
+
+/// A job made ready: its data read, its model made and given its first weights.
+struct PreparedJob {
+  Job job;
+  LoadedData data;
+  std::unique_ptr<ForwardModel> model;
+  nn::LossFn loss;
+  std::unique_ptr<optim::Optimizer> optimizer;
+  Metrics metrics;
+  std::vector<std::string> metric_names;
+  TrainerOptions options;
+};
+
+/// Throws Error for everything that can be known before the first step but what compiling the step finds.
+PreparedJob prepare(const Job& job);
+
+/// Trains and writes the run directory. When the loss is lost, the last good weights are written before the
+/// NonFinite goes on its way.
+History run_job(PreparedJob& prepared, const std::string& directory, Observer* observer);
+
+/// A trained model read back for evaluate and predict.
+struct TrainedModel {
+  SavedRun run;
+  std::unique_ptr<ForwardModel> model;
+  nn::LossFn loss;
+  nn::TargetKind target;
+  Metrics metrics;
+  std::vector<std::string> metric_names;
+  TrainerOptions options;
+};
+
+/// All but the model, which needs the types of its inputs.
+TrainedModel read_trained(const std::string& run);
+/// Makes the model for inputs typed as those of `data` and loads its weights.
+void make_model(TrainedModel& trained, const data::Dataset& data);
+
+}  // namespace tightloop::train

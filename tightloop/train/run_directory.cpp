@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/base/file.h>
+#include <tightloop/io/state_dict.h>
+#include <tightloop/train/run_directory.h>
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace tightloop::train {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kMark = "# A finished job, written by tightloop.";
+constexpr const char* kModel = "model.safetensors";
+constexpr const char* kJob = "job.toml";
+constexpr const char* kNormalization = "normalization.safetensors";
+constexpr const char* kSplit = "split.json";
+constexpr const char* kMetrics = "metrics.csv";
+
+bool is_run(const std::string& path) {
+  const std::string job = (fs::path(path) / kJob).string();
+  std::error_code ec;
+  return fs::is_regular_file(job, ec) && read_file(job).text().starts_with(kMark);
+}
+
+void check_free(const std::string& path) {
+  std::error_code ec;
+  if (!fs::exists(path, ec)) return;
+  if (!fs::is_directory(path, ec)) throw Error(path + ": is a file; the run needs a folder: choose another by --out");
+  if (fs::is_empty(path, ec) || is_run(path)) return;
+  if (ec) throw Error(fmt::format("{}: cannot be read: {}", path, ec.message()));
+  throw Error(path + ": holds files, but no run of tightloop; choose another folder by --out");
+}
+
+/// The first difference to a disk that is full or read-only shows here, before any training.
+void check_writable(const std::string& path) {
+  const std::string probe = (fs::path(path) / ".tightloop-probe").string();
+  write_file(probe, std::string(4096, ' '));
+  fs::remove(probe);
+}
+
+std::string number(double v) { return fmt::format("{}", v); }
+
+std::string line_of(const EpochRecord& e, std::size_t metrics) {
+  std::string out = fmt::format("{},{},{},{}", e.epoch, e.step, number(e.train_loss),
+                                e.validation ? number(e.validation->loss) : "");
+  for (std::size_t i = 0; i < metrics; ++i) out += "," + (e.validation ? number(e.validation->metrics[i]) : "");
+  return out + fmt::format(",{:.1f},{:.3f}\n", e.samples_per_s, e.seconds);
+}
+
+Json to_json(const SplitRecord& s) {
+  return {{"kind", s.kind}, {"fraction", s.fraction}, {"rows", s.rows}, {"validation", s.validation}};
+}
+
+SplitRecord split_from(const Json& j) {
+  return {j.at("kind").get<std::string>(), j.at("fraction").get<double>(), j.at("rows").get<std::int64_t>(),
+          j.at("validation").get<std::vector<std::int64_t>>()};
+}
+
+Json parse_json(std::string_view text, const std::string& path) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::exception&) {
+    throw Error(path + ": is no JSON; was the run written by tightloop?");
+  }
+}
+
+}  // namespace
+
+RunDirectory::RunDirectory(std::string path) : path_(std::move(path)) {
+  check_free(path_);
+  std::error_code ec;
+  made_ = fs::create_directories(path_, ec);
+  if (ec) throw Error(fmt::format("{}: cannot make the folder of the run: {}", path_, ec.message()));
+  check_writable(path_);
+}
+
+RunDirectory::~RunDirectory() {
+  std::error_code ec;
+  if (made_) fs::remove(path_, ec);
+}
+
+std::string RunDirectory::file(const char* name) const { return (fs::path(path_) / name).string(); }
+
+void RunDirectory::write_start(const Job& job, const LoadedData& data) {
+  for (const char* name : {kModel, kMetrics}) {
+    std::error_code ec;
+    fs::remove(file(name), ec);
+  }
+  write_file(file(kJob), fmt::format("{}\n{}", kMark, to_toml(job)));
+  made_ = false;
+  io::write_safetensors(file(kNormalization), {data::to_tensors(data.data.scales), {}});
+  write_file(file(kSplit), to_json(data.split).dump() + "\n");
+}
+
+void RunDirectory::write_model(nn::Module& module, const std::vector<std::string>& classes) {
+  io::TensorFile out;
+  out.metadata["format"] = "pt";
+  if (!classes.empty()) out.metadata["classes"] = Json(classes).dump();
+  for (const auto& [path, p] : module.state_dict()) out.tensors.emplace_back(path, p->array());
+  io::write_safetensors(file(kModel), out);
+}
+
+void RunDirectory::write_metrics(const std::vector<EpochRecord>& epochs, const std::vector<std::string>& metrics) {
+  std::string text = "epoch,step,train_loss,validation_loss";
+  for (const auto& m : metrics) text += "," + m;
+  text += ",samples_per_s,seconds\n";
+  for (const EpochRecord& e : epochs) text += line_of(e, metrics.size());
+  write_file(file(kMetrics), text, false);
+}
+
+SavedRun read_run(const std::string& path) {
+  const auto file = [&](const char* name) { return (fs::path(path) / name).string(); };
+  if (!fs::is_directory(path)) throw Error(path + ": is no run directory (there is no such folder)");
+  if (!is_run(path)) throw Error(path + ": is no run directory (it has no job.toml written by tightloop)");
+  SavedRun out{load_job(file(kJob)), {}, {}, {}, file(kModel)};
+  out.scales = data::from_tensors(io::read_safetensors(file(kNormalization)).tensors);
+  try {
+    out.split = split_from(parse_json(read_file(file(kSplit)).text(), file(kSplit)));
+  } catch (const Json::exception&) {
+    throw Error(file(kSplit) + ": does not hold a split as tightloop writes it");
+  }
+  const auto metadata = io::read_safetensors(out.model_path).metadata;
+  const auto classes = metadata.find("classes");
+  if (classes != metadata.end())
+    out.classes = parse_json(classes->second, out.model_path).get<std::vector<std::string>>();
+  return out;
+}
+
+void load_weights(nn::Module& module, const std::string& path) {
+  const io::TensorFile file = io::read_safetensors(path);
+  std::vector<io::Slot> slots;
+  const auto parameters = module.state_dict();
+  for (const auto& [name, p] : parameters) slots.push_back({name, p->type().dtype, p->dims()});
+  const io::LoadedState loaded = io::load_state(file, slots, path);
+  for (std::size_t i = 0; i < slots.size(); ++i) parameters[i].parameter->assign(*loaded.values[i]);
+}
+
+}  // namespace tightloop::train

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a run leaves behind: model.safetensors, job.toml (resolved), normalization.safetensors, split.json and
+// metrics.csv. Every file appears whole or not at all.
+#include <tightloop/train/load.h>
+
+#include <string>
+#include <vector>
+
+namespace tightloop::train {
+
+class RunDirectory {
+ public:
+  /// Makes the folder, and checks that it can be written and is new, empty, or that of an earlier run, whose files
+  /// are replaced; other files in it are left alone. Throws Error otherwise.
+  explicit RunDirectory(std::string path);
+  /// Takes an empty folder that it made away again unless write_start() succeeded.
+  ~RunDirectory();
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+
+  /// Takes away an earlier run's files; writes the job, the normalisation and the split.
+  void write_start(const Job& job, const LoadedData& data);
+  void write_model(nn::Module& module, const std::vector<std::string>& classes);
+  /// `metrics` are the columns' names.
+  void write_metrics(const std::vector<EpochRecord>& epochs, const std::vector<std::string>& metrics);
+
+  const std::string& path() const { return path_; }
+  std::string file(const char* name) const;
+
+ private:
+  std::string path_;
+  bool made_ = false;
+};
+
+/// A run read back.
+struct SavedRun {
+  Job job;
+  std::vector<data::FieldScale> scales;
+  SplitRecord split;
+  std::vector<std::string> classes;
+  std::string model_path;
+};
+
+/// Throws Error naming what lacks or is broken.
+SavedRun read_run(const std::string& path);
+
+/// Copies the tensors of a safetensors file into the module's parameters. Throws Error listing every name that does not
+/// fit.
+void load_weights(nn::Module& module, const std::string& path);
+
+}  // namespace tightloop::train
