@@ -30,34 +30,44 @@ inline Array random_array(DType dtype, const std::vector<std::int64_t>& dims, do
   return a;
 }
 
-inline std::vector<Array> run_compiled(const ir::Graph& graph, std::vector<Array> inputs, const Sizes& sizes, std::int64_t step,
-                                       std::uint64_t seed, int threads) {
-  backends::cpu::CpuOptions options;
-  options.disk_cache = false;
-  options.threads = threads;
-  options.flush_denormals = false;
-  const auto executable = backends::cpu::compile_cpu(graph, options);
-  backends::RunArgs args;
-  std::vector<Array> outputs;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    inputs[i] = inputs[i].clone();
-    args.inputs.push_back(inputs[i].bytes());
+/// A graph compiled once, to run on several inputs.
+class Compiled {
+ public:
+  explicit Compiled(const ir::Graph& graph, int threads = 1) : graph_(graph) {
+    backends::cpu::CpuOptions options;
+    options.disk_cache = false;
+    options.threads = threads;
+    options.flush_denormals = false;
+    executable_ = backends::cpu::compile_cpu(graph, options);
   }
-  for (const auto& o : graph.outputs) {
-    outputs.emplace_back(o.value.dtype(), o.value.shape().values(sizes));
-    args.outputs.push_back(outputs.back().bytes());
+
+  std::vector<Array> run(std::vector<Array> inputs, const Sizes& sizes, std::int64_t step, std::uint64_t seed) {
+    backends::RunArgs args;
+    std::vector<Array> outputs;
+    for (Array& a : inputs) {
+      a = a.clone();
+      args.inputs.push_back(a.bytes());
+    }
+    for (const auto& o : graph_.outputs) {
+      outputs.emplace_back(o.value.dtype(), o.value.shape().values(sizes));
+      args.outputs.push_back(outputs.back().bytes());
+    }
+    args.sampling.rows = sizes.batch;
+    args.sampling.batch = sizes.batch;
+    args.sampling.data_rows = sizes.rows;
+    args.first_step = step;
+    args.seed = seed;
+    executable_->run(args);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      for (std::size_t k = 0; k < inputs.size(); ++k)
+        if (ir::input_name(graph_.inputs[k].node()) == graph_.outputs[i].name) outputs[i] = inputs[k];
+    return outputs;
   }
-  args.sampling.rows = sizes.batch;
-  args.sampling.batch = sizes.batch;
-  args.sampling.data_rows = sizes.rows;
-  args.first_step = step;
-  args.seed = seed;
-  executable->run(args);
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    for (std::size_t k = 0; k < inputs.size(); ++k)
-      if (ir::input_name(graph.inputs[k].node()) == graph.outputs[i].name) outputs[i] = inputs[k];
-  return outputs;
-}
+
+ private:
+  ir::Graph graph_;
+  std::unique_ptr<backends::Executable> executable_;
+};
 
 inline bool near(double got, double want, double relative, double absolute) {
   if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got);

@@ -96,6 +96,7 @@ V KernelBuilder::elementwise(const Node* n, const Position& p) {
     level = std::max(level, inputs.back().level);
   }
   if (n->op == &ops::stop_gradient_op()) return inputs[0];
+  if (n->op->body == nullptr) throw InternalError("op '" + std::string(n->op->name) + "' has no body to compile");
   std::vector<ir::Scalar> scalars;
   for (std::size_t i = 0; i < inputs.size(); ++i) scalars.push_back(s_.wrap(inputs[i].v, n->inputs[i].dtype()));
   stand_at(level);
@@ -108,6 +109,7 @@ V KernelBuilder::random(const Node* n, const Position& p) {
   const V step = emit(n->inputs[1].id(), scalar);
   const V at = positions(linear(n->type.shape, p));
   const int level = std::max({seed.level, step.level, at.level});
+  if (n->op->body == nullptr) throw InternalError("op '" + std::string(n->op->name) + "' has no body to compile");
   stand_at(level);
   s_.set_element_index(at.v);
   const std::vector<ir::Scalar> inputs{s_.wrap(seed.v, DType::i64), s_.wrap(step.v, DType::i64)};
@@ -217,8 +219,7 @@ V KernelBuilder::concat(const Node* n, const Position& p) {
 // --- memory
 
 V KernelBuilder::loaded(llvm::Value* raw, DType dtype, int level) {
-  if (dtype == DType::boolean) raw = b_.CreateICmpNE(raw, llvm::Constant::getNullValue(raw->getType()));
-  return {raw, level};
+  return {s_.from_memory(raw, dtype), level};
 }
 
 V KernelBuilder::load(const Node* stored, const Position& p) {
@@ -262,8 +263,7 @@ void KernelBuilder::store(int id, const TensorType& type, const Position& p, V v
   stand_at(level());
   auto& c = b_.getContext();
   llvm::Type* element = memory_type(c, type.dtype);
-  llvm::Value* value = v.v;
-  if (type.dtype == DType::boolean) value = b_.CreateZExt(value, s_.shaped(element, value));
+  llvm::Value* value = s_.to_memory(v.v, type.dtype);
   const llvm::Align align(size_of(type.dtype));
   if (offset.uniform()) {
     require(!value->getType()->isVectorTy(), "store: a vector at one position");

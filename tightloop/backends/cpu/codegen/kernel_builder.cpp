@@ -11,6 +11,15 @@ namespace tightloop::backends::cpu {
 using llvm::Value;
 using V = Emitted;
 
+namespace {
+
+void stand_after(llvm::IRBuilder<>& b, Value* v) {
+  auto* instruction = llvm::cast<llvm::Instruction>(v);
+  b.SetInsertPoint(instruction->getParent(), std::next(instruction->getIterator()));
+}
+
+}  // namespace
+
 KernelBuilder::KernelBuilder(llvm::Module& module, const Plan& plan, const Target& target, const Kernel& kernel,
                              const std::string& symbol)
     : module_(module), plan_(plan), target_(target), kernel_(kernel), function_(nullptr), b_(module.getContext()), s_(b_) {
@@ -58,8 +67,7 @@ Value* KernelBuilder::buffer(int id) {
   if (const auto at = buffers_.find(id); at != buffers_.end()) return at->second;
   Value* table = context_member(offsetof(StepContext, buffers));
   llvm::IRBuilderBase::InsertPointGuard guard(b_);
-  b_.SetInsertPoint(llvm::cast<llvm::Instruction>(table)->getNextNode());
-  if (b_.GetInsertPoint() == b_.GetInsertBlock()->end()) b_.SetInsertPoint(b_.GetInsertBlock());
+  stand_after(b_, table);
   Value* slot = b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), table, static_cast<std::uint64_t>(id));
   return buffers_[id] = b_.CreateLoad(b_.getPtrTy(), slot);
 }
@@ -71,8 +79,7 @@ Value* KernelBuilder::extent(const Dim& d) {
   const auto key = std::make_pair(d.symbol == Symbol::batch ? std::size_t{1001} : std::size_t{1002}, static_cast<int>(d.factor));
   if (const auto at = members_.find(key); at != members_.end()) return at->second;
   llvm::IRBuilderBase::InsertPointGuard guard(b_);
-  auto* next = llvm::cast<llvm::Instruction>(n)->getNextNode();
-  next != nullptr ? b_.SetInsertPoint(next) : b_.SetInsertPoint(&function_->getEntryBlock());
+  stand_after(b_, n);
   return members_[key] = b_.CreateMul(n, number(d.factor));
 }
 
@@ -133,6 +140,11 @@ llvm::AllocaInst* KernelBuilder::slot(llvm::Type* type) {
 Value* KernelBuilder::splat(Value* v) {
   if (lanes_ == 1 || v->getType()->isVectorTy()) return v;
   return b_.CreateVectorSplat(static_cast<unsigned>(lanes_), v);
+}
+
+Index KernelBuilder::loop_index(Value* begin, Value* end) {
+  Value* i = begin_loop(begin, end, number(1));
+  return uniform_index(i, level());
 }
 
 Index KernelBuilder::uniform_index(Value* base, int level) { return {base, 0, nullptr, level, next_id_++}; }

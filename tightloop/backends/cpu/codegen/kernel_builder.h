@@ -48,6 +48,8 @@ class KernelBuilder {
   // --- loops; the builder stands at the end of the innermost one
   llvm::Value* begin_loop(llvm::Value* begin, llvm::Value* end, llvm::Value* step);
   void end_loop();
+  /// begin_loop() in steps of 1, as the index of a dim.
+  Index loop_index(llvm::Value* begin, llvm::Value* end);
   int level() const { return static_cast<int>(levels_.size()) - 1; }
   /// A stack slot holding `initial`, for accumulators; promoted to a register.
   llvm::AllocaInst* slot(llvm::Type* type);

@@ -35,7 +35,7 @@ class MatmulEmitter {
     columns_ = by_columns ? std::pair{begin, end} : std::pair{static_cast<llvm::Value*>(k_.number(0)), k_.extent(n_)};
     const std::size_t outer = node_->type.shape.rank() - 2;
     for (std::size_t d = 0; d < outer; ++d)
-      batch_.push_back(k_.uniform_index(k_.begin_loop(k_.number(0), k_.extent(node_->type.shape[d]), k_.number(1)), k_.level()));
+      batch_.push_back(k_.loop_index(k_.number(0), k_.extent(node_->type.shape[d])));
     panels();
     for (std::size_t d = 0; d < outer; ++d) k_.end_loop();
   }

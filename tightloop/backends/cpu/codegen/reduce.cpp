@@ -40,7 +40,7 @@ class Reducer {
   Reducer(KernelBuilder& k, const Node* n) : k_(k), node_(n), input_(n->inputs[0].id()) {}
 
   const Node* node() const { return node_; }
-  DType dtype() const { return input_->type.dtype; }
+  DType dtype() const { return compute_dtype(input_->type.dtype); }
   bool is_arg() const { return node_->attrs.find("axis") != nullptr; }
 
   llvm::Value* identity() {
@@ -168,7 +168,7 @@ class ReduceEmitter {
     const std::size_t depth = shapes_.reduced.size() - 1;
     std::vector<Index> outer;
     for (std::size_t i = 0; i < depth; ++i)
-      outer.push_back(k_.uniform_index(k_.begin_loop(k_.number(0), k_.extent(dim(shapes_.reduced[i])), k_.number(1)), k_.level()));
+      outer.push_back(k_.loop_index(k_.number(0), k_.extent(dim(shapes_.reduced[i]))));
     const Dim inner = dim(shapes_.reduced.back());
     const int step = k_.lanes() * kUnroll;
     k_.stand_at(k_.level());
@@ -353,7 +353,7 @@ class ReduceEmitter {
       }
     };
     for (std::size_t i = 0; i + 1 < depth; ++i)
-      reduced.push_back(k_.uniform_index(k_.begin_loop(k_.number(0), k_.extent(dim(shapes_.reduced[i])), k_.number(1)), k_.level()));
+      reduced.push_back(k_.loop_index(k_.number(0), k_.extent(dim(shapes_.reduced[i]))));
     if (depth == 0) {
       add_at({}, 0);
     } else {

@@ -15,10 +15,10 @@ bool is_unsigned(DType d) { return d == DType::u8 || d == DType::boolean; }
 
 llvm::Type* element_type(llvm::LLVMContext& c, DType dtype) {
   switch (dtype) {
+    case DType::bf16:
+    case DType::f16:
     case DType::f32: return llvm::Type::getFloatTy(c);
     case DType::f64: return llvm::Type::getDoubleTy(c);
-    case DType::bf16:
-    case DType::f16: return llvm::Type::getInt16Ty(c);
     case DType::i32: return llvm::Type::getInt32Ty(c);
     case DType::i64: return llvm::Type::getInt64Ty(c);
     case DType::u8: return llvm::Type::getInt8Ty(c);
@@ -28,7 +28,8 @@ llvm::Type* element_type(llvm::LLVMContext& c, DType dtype) {
 }
 
 llvm::Type* memory_type(llvm::LLVMContext& c, DType dtype) {
-  return dtype == DType::boolean ? llvm::Type::getInt8Ty(c) : element_type(c, dtype);
+  if (dtype == DType::boolean) return llvm::Type::getInt8Ty(c);
+  return compute_dtype(dtype) == dtype ? element_type(c, dtype) : llvm::Type::getInt16Ty(c);
 }
 
 llvm::Type* VectorBuilder::shaped(llvm::Type* element, Value* like) const {
@@ -46,12 +47,12 @@ void VectorBuilder::match(Scalar& a, Scalar& b) {
 }
 
 ir::Scalar VectorBuilder::constant(DType dtype, double v) {
-  if (is_compute_float(dtype)) return wrap(llvm::ConstantFP::get(element_type(b_.getContext(), dtype), v), dtype);
+  if (is_floating(dtype)) return wrap(llvm::ConstantFP::get(element_type(b_.getContext(), dtype), v), dtype);
   return constant_int(dtype, static_cast<std::int64_t>(v));
 }
 
 ir::Scalar VectorBuilder::constant_int(DType dtype, std::int64_t v) {
-  if (is_compute_float(dtype)) return constant(dtype, static_cast<double>(v));
+  if (is_floating(dtype)) return constant(dtype, static_cast<double>(v));
   if (dtype == DType::boolean) v = v != 0;
   return wrap(llvm::ConstantInt::get(element_type(b_.getContext(), dtype), static_cast<std::uint64_t>(v), true), dtype);
 }
@@ -199,35 +200,23 @@ ir::Scalar VectorBuilder::shift_right(Scalar a, int bits) {
   return wrap(b_.CreateLShr(value(a), static_cast<std::uint64_t>(bits)), a.dtype);
 }
 
-Value* VectorBuilder::widen_half(Scalar a) {
-  Value* bits = value(a);
-  llvm::Type* f32 = shaped(b_.getFloatTy(), bits);
-  if (a.dtype == DType::f16) return b_.CreateFPExt(b_.CreateBitCast(bits, shaped(b_.getHalfTy(), bits)), f32);
-  Value* wide = b_.CreateShl(b_.CreateZExt(bits, shaped(b_.getInt32Ty(), bits)), 16);
-  return b_.CreateBitCast(wide, f32);
+Value* VectorBuilder::from_memory(Value* raw, DType dtype) {
+  if (dtype == DType::boolean) return b_.CreateICmpNE(raw, llvm::Constant::getNullValue(raw->getType()));
+  if (dtype == DType::f16) return b_.CreateFPExt(b_.CreateBitCast(raw, shaped(b_.getHalfTy(), raw)), shaped(b_.getFloatTy(), raw));
+  if (dtype != DType::bf16) return raw;
+  return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(raw, shaped(b_.getInt32Ty(), raw)), 16), shaped(b_.getFloatTy(), raw));
 }
 
-Value* VectorBuilder::narrow_to_half(Value* f32, DType to) {
-  llvm::Type* i16 = shaped(b_.getInt16Ty(), f32);
-  if (to == DType::f16) return b_.CreateBitCast(b_.CreateFPTrunc(f32, shaped(b_.getHalfTy(), f32)), i16);
-  llvm::Type* i32 = shaped(b_.getInt32Ty(), f32);
-  const auto number = [&](std::uint32_t v) { return llvm::ConstantInt::get(i32, v); };
-  Value* bits = b_.CreateBitCast(f32, i32);
-  Value* odd = b_.CreateAnd(b_.CreateLShr(bits, 16), number(1));
-  Value* rounded = b_.CreateAdd(b_.CreateAdd(bits, number(0x7fff)), odd);
-  Value* quiet = b_.CreateOr(bits, number(0x400000));
-  Value* kept = b_.CreateSelect(b_.CreateFCmpUNO(f32, f32), quiet, rounded);
-  return b_.CreateTrunc(b_.CreateLShr(kept, 16), i16);
+Value* VectorBuilder::to_memory(Value* value, DType dtype) {
+  if (dtype == DType::boolean) return b_.CreateZExt(value, shaped(b_.getInt8Ty(), value));
+  llvm::Type* i16 = shaped(b_.getInt16Ty(), value);
+  if (dtype == DType::f16) return b_.CreateBitCast(b_.CreateFPTrunc(value, shaped(b_.getHalfTy(), value)), i16);
+  if (dtype != DType::bf16) return value;
+  return b_.CreateTrunc(b_.CreateLShr(b_.CreateBitCast(value, shaped(b_.getInt32Ty(), value)), 16), i16);
 }
 
 ir::Scalar VectorBuilder::convert(Scalar a, DType to) {
   if (a.dtype == to) return a;
-  const auto half = [](DType d) { return d == DType::bf16 || d == DType::f16; };
-  if (half(a.dtype)) return convert(wrap(widen_half(a), DType::f32), to);
-  if (half(to)) {
-    const Scalar f32 = convert(a, DType::f32);
-    return wrap(narrow_to_half(value(f32), to), to);
-  }
   llvm::Type* type = shaped(element_type(b_.getContext(), to), value(a));
   Value* v = value(a);
   if (to == DType::boolean) return compare(ir::Compare::ne, a, constant(a.dtype, 0));

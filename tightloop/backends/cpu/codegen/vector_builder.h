@@ -5,9 +5,11 @@
 
 namespace tightloop::backends::cpu {
 
-/// The LLVM type that one element of `dtype` is computed in (bool is i1; bf16 and f16 are their bits).
+/// What values of `dtype` are computed in: bf16 and f16 travel as f32 values that they can hold.
+constexpr DType compute_dtype(DType d) { return d == DType::bf16 || d == DType::f16 ? DType::f32 : d; }
+/// The LLVM type that one element of `dtype` is computed in (bool is i1).
 llvm::Type* element_type(llvm::LLVMContext& context, DType dtype);
-/// The type it is stored as (bool is i8).
+/// The type it is stored as (bool is i8, bf16 and f16 are their bits).
 llvm::Type* memory_type(llvm::LLVMContext& context, DType dtype);
 
 /// Op bodies into LLVM IR. A value is an LLVM scalar (the same for all lanes) or a vector; mixed operands are
@@ -17,7 +19,7 @@ class VectorBuilder final : public ir::ScalarBuilder {
   explicit VectorBuilder(llvm::IRBuilder<>& b) : b_(b) {}
 
   using Scalar = ir::Scalar;
-  Scalar wrap(llvm::Value* v, DType dtype) { return {v, dtype, this}; }
+  Scalar wrap(llvm::Value* v, DType dtype) { return {v, compute_dtype(dtype), this}; }
   static llvm::Value* value(Scalar s) { return static_cast<llvm::Value*>(s.handle); }
   void set_element_index(llvm::Value* v) { element_index_ = v; }
 
@@ -52,6 +54,10 @@ class VectorBuilder final : public ir::ScalarBuilder {
   Scalar libm(std::string_view function, std::initializer_list<Scalar> args) override;
   Scalar element_index() override;
 
+  /// Between memory and registers.
+  llvm::Value* from_memory(llvm::Value* raw, DType dtype);
+  llvm::Value* to_memory(llvm::Value* value, DType dtype);
+
   /// `like`'s element type with its number of lanes.
   llvm::Type* shaped(llvm::Type* element, llvm::Value* like) const;
 
@@ -60,8 +66,6 @@ class VectorBuilder final : public ir::ScalarBuilder {
   Scalar unary(llvm::Intrinsic::ID id, Scalar a);
   Scalar integer_divide(Scalar a, Scalar b, bool remainder);
   Scalar smaller_or_larger(Scalar a, Scalar b, bool smaller);
-  llvm::Value* widen_half(Scalar a);
-  llvm::Value* narrow_to_half(llvm::Value* f32, DType to);
 
   llvm::IRBuilder<>& b_;
   llvm::Value* element_index_ = nullptr;
