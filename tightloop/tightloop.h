@@ -5,10 +5,16 @@
 #include <tightloop/base/dtype.h>
 #include <tightloop/base/error.h>
 #include <tightloop/base/shape.h>
+#include <tightloop/data/csv.h>
+#include <tightloop/data/dataset.h>
 #include <tightloop/engine/compile.h>
 #include <tightloop/engine/evaluate.h>
 #include <tightloop/engine/print.h>
+#include <tightloop/io/idx.h>
+#include <tightloop/io/npy.h>
+#include <tightloop/io/state_dict.h>
 #include <tightloop/ir/tensor.h>
 #include <tightloop/nn/nn.h>
 #include <tightloop/ops/functions.h>
 #include <tightloop/optim/optim.h>
+#include <tightloop/train/trainer.h>

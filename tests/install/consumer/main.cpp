@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// Another project's program: compiles a function and its gradient.
 #include <cstdio>
 #include <tightloop/tightloop.h>
 
+namespace tl = tightloop;
+
 int main() {
-  tightloop::Shape shape{2, 3};
-  std::printf("%s\n", to_string(shape).c_str());
+  auto slope = tl::compile(tl::grad([](const tl::Tensor& x) { return tl::sum(x * x); }));
+  const double at_three = slope(tl::scalar(3)).item();
+  std::printf("the slope of x*x at 3 is %g\n", at_three);
+  return at_three == 6 ? 0 : 1;
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tour of the public interface, with nothing but the umbrella header.
+#include <gtest/gtest.h>
+#include <tightloop/tightloop.h>
+
+#include <vector>
+
+namespace tl = tightloop;
+using tl::Tensor;
+
+namespace {
+
+struct Net : tl::nn::Module {
+  tl::nn::Linear lin{3, 1, {.bias = false}};
+  tl::Parameter par{{1}};
+  void fields(tl::nn::Fields& f) override { f("lin", lin)("par", par); }
+  Tensor operator()(const Tensor& x, const Tensor& f) { return lin(x) + par * f; }
+};
+
+TEST(Tour, TensorsAreValuesThatRunWhenRead) {
+  std::vector<float> mine = {1, 2, 3, 4};
+  Tensor x = tl::Array::borrow(tl::DType::f32, {2, 2}, mine.data());
+  EXPECT_EQ(x.array().bytes(), reinterpret_cast<const std::byte*>(mine.data()));
+  EXPECT_FLOAT_EQ(static_cast<float>(tl::sum(x * 2.0 + 1.0).item()), 24);
+  EXPECT_EQ(to_string(tl::matmul(x, x).type()), "f32[2, 2]");
+}
+
+TEST(Tour, GradientsOfGradients) {
+  auto cube = [](const Tensor& x) { return x * x * x; };
+  auto slope = tl::grad(cube);
+  auto curvature = tl::grad(slope);
+  EXPECT_DOUBLE_EQ(slope(tl::scalar(2)).item(), 12);
+  EXPECT_DOUBLE_EQ(curvature(tl::scalar(2)).item(), 12);
+}
+
+TEST(Tour, OneTraceServesEveryBatchSize) {
+  auto doubled = tl::compile([](const Tensor& x) { return x + x; }, {.batch = true});
+  EXPECT_DOUBLE_EQ(tl::sum(doubled(tl::ones({3, 2}).eval())).item(), 12);
+  EXPECT_DOUBLE_EQ(tl::sum(doubled(tl::ones({5, 2}).eval())).item(), 20);
+  EXPECT_EQ(doubled.programs().size(), 1U);
+}
+
+TEST(Tour, ALoopByHandLearnsTheStructuredNetwork) {
+  Net net;
+  net.initialize(1);
+  std::vector<std::string> names;
+  for (const auto& p : net.state_dict()) names.push_back(p.path);
+  EXPECT_EQ(names, (std::vector<std::string>{"lin.weight", "par"}));
+
+  auto loss_of = [&](const Tensor& x, const Tensor& f, const Tensor& y) { return tl::nn::mse_loss(net(x, f), y); };
+  tl::optim::State adam(tl::optim::Adam({.lr = 0.05}), net.variables());
+  auto both = tl::value_and_grad(loss_of, net.variables());
+  auto step = tl::compile([&](const Tensor& x, const Tensor& f, const Tensor& y) {
+    auto [loss, gradients] = both(x, f, y);
+    adam.update(gradients);
+    return loss;
+  });
+  const Tensor x = tl::Array::of<float>({4, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1});
+  const Tensor f = tl::Array::of<float>({4, 1}, {1, 2, 3, 4});
+  const Tensor y = tl::Array::of<float>({4, 1}, {1.5F, 2.25F, 4, 3});
+  const double first = step(x, f, y).item();
+  double last = first;
+  for (int i = 0; i < 300; ++i) last = step(x, f, y).item();
+  EXPECT_LT(last, 0.05 * first);
+}
+
+TEST(Tour, MistakesAreNamed) {
+  try {
+    (void)tl::matmul(tl::ones({2, 3}), tl::ones({2, 3}));
+    FAIL() << "matmul of [2, 3] and [2, 3] must be refused";
+  } catch (const tl::Error& e) {
+    EXPECT_NE(std::string(e.what()).find("matmul"), std::string::npos) << e.what();
+  }
+}
+
+}  // namespace
