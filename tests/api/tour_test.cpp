@@ -64,6 +64,30 @@ TEST(Tour, ALoopByHandLearnsTheStructuredNetwork) {
   EXPECT_LT(last, 0.05 * first);
 }
 
+TEST(Tour, TheTrainerFitsEvaluatesAndPredicts) {
+  tl::Array x(tl::DType::f32, {96, 3});
+  tl::Array f(tl::DType::f32, {96, 1});
+  tl::Array y(tl::DType::f32, {96, 1});
+  for (std::int64_t row = 0; row < 96; ++row) {
+    for (std::int64_t column = 0; column < 3; ++column) x.set(row * 3 + column, row % (column + 2));
+    f.set(row, row % 7);
+    y.set(row, x.at(row * 3) - 2 * x.at(row * 3 + 2) + 0.5 * f.at(row));
+  }
+  const tl::data::Dataset rows({{"x", x}, {"f", f}, {"y", y}});
+
+  Net net;
+  const auto mse = tl::nn::make_loss("mse");
+  tl::Trainer trainer({.epochs = 60, .batch = 20});
+  const auto history = trainer.fit(net, mse, tl::optim::Adam({.lr = 0.05}), rows);
+  EXPECT_EQ(history.epochs.size(), 60U);
+  EXPECT_EQ(history.steps, 60 * 5);
+  EXPECT_LT(trainer.evaluate(net, mse, rows).loss, 1e-2);
+  EXPECT_NEAR(net.par.array().at(0), 0.5, 0.1);
+  const tl::Array predicted = trainer.predict(net, tl::data::Dataset({{"x", x}, {"f", f}}));
+  EXPECT_EQ(predicted.type_string(), "f32[96, 1]");
+  EXPECT_NEAR(predicted.at(95), y.at(95), 0.3);
+}
+
 TEST(Tour, MistakesAreNamed) {
   try {
     (void)tl::matmul(tl::ones({2, 3}), tl::ones({2, 3}));
