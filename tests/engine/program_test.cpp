@@ -91,6 +91,24 @@ TEST_P(ProgramTest, StatesMaySwap) {
   EXPECT_EQ(p.state("a").at(2), 3);
 }
 
+TEST_P(ProgramTest, AnOldStateCanBeAResult) {
+  const Tensor a = input("a", "state", {DType::f32, {300}});
+  Program p = Program::compile({"old", {a}, {{"a", a + 1.0}, {"old", a}, {"again", neg(a)}}}, GetParam());
+  p.run({}, 0, 3);
+  EXPECT_EQ(p.state("a").at(299), 3);
+  EXPECT_EQ(p.result("old").at(299), 2);
+  EXPECT_EQ(p.result("again").at(299), -2);
+}
+
+TEST_P(ProgramTest, OneValueMayFeedSeveralOutputs) {
+  const Tensor a = input("a", "state", {DType::f32, {3}});
+  const Tensor b = input("b", "state", {DType::f32, {3}});
+  const Tensor next = a + b + 1.0;
+  Program p = Program::compile({"g", {a, b}, {{"a", next}, {"b", next}, {"y", next}, {"z", next}}}, GetParam());
+  p.run({}, 0, 2);
+  for (const char* name : {"a", "b", "y", "z"}) EXPECT_EQ(p.result(name).at(1), 3) << name;
+}
+
 TEST_P(ProgramTest, LeavesWithDataAreBoundByThemselves) {
   const Tensor x = input("x", "argument", {DType::f32, {3}});
   const Tensor weights = Array::of<float>({3}, {1, 2, 4});

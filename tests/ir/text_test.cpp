@@ -195,6 +195,7 @@ TEST(IrVerify, NamesTheFirstBrokenRule) {
   EXPECT_EQ(broken({"g", {x}, {{"y", x}}}), "");
   EXPECT_NE(broken({"g", {}, {{"y", x}}}).find("input 'x' is not listed"), std::string::npos);
   EXPECT_NE(broken({"g", {x, input("x")}, {}}).find("two inputs are named 'x'"), std::string::npos);
+  EXPECT_NE(broken({"g", {x}, {{"x", x}}}).find("'x' is named as an input that is no state"), std::string::npos);
   EXPECT_NE(broken({"g", {x}, {{"y", x}, {"y", x}}}).find("two outputs are named 'y'"), std::string::npos);
   EXPECT_NE(broken({"g", {make_node(kAdd, {x, x})}, {}}).find("not an input"), std::string::npos);
   EXPECT_NE(broken({"g", {input("x", "guest")}, {}}).find("unknown role 'guest'"), std::string::npos);

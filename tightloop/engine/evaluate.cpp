@@ -90,7 +90,7 @@ const Node* missing_input(const Tensor& root) {
     const Node* node = pending.back();
     pending.pop_back();
     if (node->value != nullptr || !seen.emplace(node, true).second) continue;
-    if (node->op == &ops::input_op() || !node->type.shape.is_static()) return node;
+    if (node->op == &ops::input_op() || node->op == &ops::size_op() || !node->type.shape.is_static()) return node;
     for (const Tensor& t : node->inputs) pending.push_back(t.id());
   }
   return nullptr;

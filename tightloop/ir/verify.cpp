@@ -49,7 +49,8 @@ void check_output(const Graph& graph, const Graph::Output& o, std::set<std::stri
   if (!o.value.defined()) broken(graph, "output '" + o.name + "' is empty");
   if (!names.insert(o.name).second) broken(graph, "two outputs are named '" + o.name + "'");
   const Tensor* state = graph.input(o.name);
-  if (state == nullptr || input_role(state->node()) != "state") return;
+  if (state == nullptr) return;
+  if (input_role(state->node()) != "state") broken(graph, "output '" + o.name + "' is named as an input that is no state");
   if (state->type() != o.value.type())
     broken(graph, "state '" + o.name + "' is " + to_string(state->type()) + " but becomes " +
                       to_string(o.value.type()));

@@ -59,7 +59,7 @@ class CpuExecutable final : public Executable {
       const Buffer& b = plan_.buffers[i];
       const auto at = static_cast<std::size_t>(b.index);
       if (b.kind == Buffer::Kind::result) buffers_[i] = args.outputs[at];
-      if (b.kind == Buffer::Kind::input && static_cast<int>(i) != rows_buffer_) buffers_[i] = args.inputs[at];
+      if (b.kind == Buffer::Kind::input && static_cast<int>(i) != rows_buffer_) buffers_[i] = given(i, args.inputs[at]);
     }
     context_ = {buffers_.data(), 0, rows, 0, static_cast<std::int64_t>(args.seed)};
     auto body = [&](int thread, int threads) { loop(args, thread, threads); };
@@ -74,6 +74,13 @@ class CpuExecutable final : public Executable {
  private:
   std::string role(std::size_t buffer) const {
     return ir::input_role(plan_.graph.inputs[static_cast<std::size_t>(plan_.buffers[buffer].index)].node());
+  }
+
+  /// Where input `buffer` lies: step and seed are read from the context.
+  void* given(std::size_t buffer, void* bound) {
+    const std::string name = role(buffer);
+    if (name == "step") return &context_.step;
+    return name == "seed" ? &context_.seed : bound;
   }
 
   void load_or_compile() {

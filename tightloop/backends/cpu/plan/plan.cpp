@@ -67,7 +67,7 @@ class Planner {
     const Tensor* state = plan_.graph.input(output.name);
     if (state == nullptr) {
       const int result = add({Buffer::Kind::result, value->type, i, 0, 0});
-      is_input(value) ? static_cast<void>(plan_.copies.push_back({plan_.memory.at(value), result}))
+      is_input(value) ? static_cast<void>(first_copies_.push_back({plan_.memory.at(value), result}))
                       : store_in(value, result);
       return;
     }
