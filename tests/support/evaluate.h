@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,23 +41,35 @@ inline ir::Graph trace(const std::vector<Feed>& feeds, const Function& function,
   return recorder.graph("traced", arguments, outputs);
 }
 
-/// What `function` gives, compiled once for a symbolic batch.
+/// A function compiled for a symbolic batch, for arguments of the feeds' types.
+class Evaluation {
+ public:
+  Evaluation(const CompileOptions& options, const std::vector<Feed>& feeds, const Function& function)
+      : graph_(trace(feeds, function, &used_)), program_(Program::compile(graph_, options)) {}
+
+  std::vector<Array> operator()(const std::vector<Feed>& feeds) {
+    std::int64_t batch = 1;
+    for (std::size_t i = 0; i < feeds.size(); ++i) {
+      program_.bind("argument" + std::to_string(i), feeds[i].value);
+      if (feeds[i].batched) batch = feeds[i].value.dims()[0];
+    }
+    for (const auto& u : used_) program_.bind(ir::input_name(u.input.node()), u.variable.shared());
+    program_.run_once(batch);
+    std::vector<Array> out;
+    for (const auto& o : graph_.outputs)
+      if (o.name == "output" + std::to_string(out.size())) out.push_back(program_.result(o.name).clone());
+    return out;
+  }
+
+ private:
+  std::vector<Trace::Used> used_;
+  ir::Graph graph_;
+  Program program_;
+};
+
 inline std::vector<Array> evaluate(const CompileOptions& options, const std::vector<Feed>& feeds,
                                    const Function& function) {
-  std::vector<Trace::Used> used;
-  const ir::Graph graph = trace(feeds, function, &used);
-  Program program = Program::compile(graph, options);
-  std::int64_t batch = 1;
-  for (std::size_t i = 0; i < feeds.size(); ++i) {
-    program.bind("argument" + std::to_string(i), feeds[i].value);
-    if (feeds[i].batched) batch = feeds[i].value.dims()[0];
-  }
-  for (const auto& u : used) program.bind(ir::input_name(u.input.node()), u.variable.shared());
-  program.run_once(batch);
-  std::vector<Array> out;
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
-    if (graph.outputs[i].name == "output" + std::to_string(i)) out.push_back(program.result(graph.outputs[i].name).clone());
-  return out;
+  return Evaluation(options, feeds, function)(feeds);
 }
 
 /// Every element within `relative` of the wanted one, or within `absolute`; NaN meets NaN.
