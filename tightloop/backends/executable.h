@@ -26,6 +26,7 @@ struct RunArgs {
 struct Report {
   double compile_ms = 0;
   bool cached = false;             ///< the native code came from the disk cache
+  int threads = 1;                 ///< that the steps use
   std::vector<std::string> kernels;  ///< one line each
 };
 

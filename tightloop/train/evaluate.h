@@ -27,6 +27,9 @@ class Evaluator {
   /// Throws Error for data that breaks a rule.
   Evaluation run();
 
+  const BoundStep& bound() const { return bound_; }
+  const Sampling& sampling() const { return sampling_; }
+
  private:
   Metrics metrics_;
   BoundStep bound_;

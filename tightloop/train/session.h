@@ -33,6 +33,7 @@ class Session {
   std::int64_t steps_per_epoch() const { return sampling_.steps_per_epoch(); }
   const Sampling& sampling() const { return sampling_; }
   BoundStep& bound() { return bound_; }
+  const BoundStep& bound() const { return bound_; }
   Program& program() { return bound_.program(); }
 
   /// Runs `steps` steps in native code. Throws NonFinite naming the step and, found by replaying it, the op,

@@ -41,9 +41,6 @@ Metrics by_name(const std::vector<std::string>& names) {
   return out;
 }
 
-/// Batches of an evaluation hold at least this many rows: less overhead, and still in the cache.
-constexpr std::int64_t kEvaluationBatch = 256;
-
 /// One call of fit().
 class Fit {
  public:
@@ -110,8 +107,8 @@ class Fit {
       const bool known = std::find(trained.begin(), trained.end(), path) != trained.end();
       return known ? session_.program().state(path) : model_.module->parameter(path).array();
     };
-    evaluator_.emplace(model_, loss_, metrics_, spec_, *data_.validation, std::max(options_.batch, kEvaluationBatch),
-                       lookup, options_.compile);
+    evaluator_.emplace(model_, loss_, metrics_, spec_, *data_.validation, options_.evaluation_batch(), lookup,
+                       options_.compile);
     return *evaluator_;
   }
 
@@ -154,7 +151,7 @@ Evaluation Trainer::evaluate(const Model& model, const nn::LossFn& loss, const D
                              const std::vector<data::FieldScale>& scales, const std::string& target) {
   initialize_missing(model, options_.seed);
   const DataSpec spec = DataSpec::of(part.data, target, scales);
-  return Evaluator(model, loss, metrics_, spec, part, options_.batch, parameters_of(model), options_.compile).run();
+  return Evaluator(model, loss, metrics_, spec, part, options_.evaluation_batch(), parameters_of(model), options_.compile).run();
 }
 
 Array Trainer::predict(const Model& model, const DataPart& inputs, const std::vector<data::FieldScale>& scales) {
@@ -162,7 +159,7 @@ Array Trainer::predict(const Model& model, const DataPart& inputs, const std::ve
   DataSpec spec = DataSpec::of(inputs.data, "", scales);
   spec.inputs.insert(spec.inputs.end(), spec.target.begin(), spec.target.end());
   spec.target.clear();
-  return predict_all(model, spec, inputs, options_.batch, options_.compile);
+  return predict_all(model, spec, inputs, options_.evaluation_batch(), options_.compile);
 }
 
 }  // namespace tightloop::train

@@ -60,6 +60,9 @@ struct TrainerOptions {
   CompileOptions compile = {};
   Observer* observer = nullptr;
   std::function<void()> started = {};  ///< called when the step is compiled, before the first one
+
+  /// Rows of a batch of an evaluation: more than a small batch for less overhead, few enough for the cache.
+  std::int64_t evaluation_batch() const { return batch < 256 ? 256 : batch; }
 };
 
 /// What a run trains on. `target` empty: the last field.

@@ -119,6 +119,7 @@ class CpuExecutable final : public Executable {
     }
     work.barriers += 2;
     threads_ = options_.threads > 0 ? std::min(options_.threads, available_cores()) : choose_threads(work, available_cores());
+    report_.threads = threads_;
   }
 
   KernelWork work_of(const Kernel& kernel, const Sizes& sizes) const {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.h"
+
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <fmt/format.h>
+
+namespace tightloop::cli {
+namespace {
+
+volatile std::sig_atomic_t interrupt_flag = 0;
+
+void on_interrupt(int) {
+  interrupt_flag = 1;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+std::chrono::steady_clock::time_point process_start;
+
+}  // namespace
+
+void JobArguments::add_to(CLI::App& command) {
+  command.add_option("job", file, "The job file")->required()->type_name("JOB");
+  command.add_option("--set", sets, "Change a key: --set train.epochs=3")->type_name("KEY=VALUE")->take_all()->allow_extra_args(false);
+  command.add_option("--threads", threads, "Threads of the step; 0 lets the machine decide")->type_name("N");
+  command.add_option("--seed", seed, "Start of every random draw")->type_name("N");
+  command.add_option("--out", out, "Where the run is written")->type_name("DIR");
+}
+
+train::Job JobArguments::load() const {
+  std::vector<std::string> overrides = sets;
+  if (!threads.empty()) overrides.push_back("train.threads=" + threads);
+  if (!seed.empty()) overrides.push_back("seed=" + seed);
+  train::Job job = train::load_job(file, overrides);
+  if (!out.empty()) job.output.directory = out;
+  return job;
+}
+
+void catch_interrupt() { std::signal(SIGINT, on_interrupt); }
+bool interrupted() { return interrupt_flag != 0; }
+
+void note_start() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  process_start = std::chrono::steady_clock::now() - std::chrono::seconds(used.tv_sec) - std::chrono::nanoseconds(used.tv_nsec);
+}
+
+double process_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - process_start).count();
+}
+
+std::string bytes_text(std::size_t bytes) {
+  const double b = static_cast<double>(bytes);
+  if (bytes < 10000) return fmt::format("{} B", bytes);
+  if (b < 1e6) return fmt::format("{:.1f} kB", b / 1e3);
+  return b < 1e9 ? fmt::format("{:.1f} MB", b / 1e6) : fmt::format("{:.2f} GB", b / 1e9);
+}
+
+}  // namespace tightloop::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the subcommands share. Each adds itself to the application and says what to run when it is chosen.
+#include <tightloop/train/job_run.h>
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tightloop::cli {
+
+/// Set by the subcommand that the command line chose.
+using Action = std::function<void()>;
+
+void add_train(CLI::App& app, Action& action);
+void add_check(CLI::App& app, Action& action);
+void add_evaluate(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
+
+/// The job file and the options that change it.
+struct JobArguments {
+  std::string file;
+  std::vector<std::string> sets;
+  std::string out;
+  std::string threads;
+  std::string seed;
+
+  void add_to(CLI::App& command);
+  train::Job load() const;
+};
+
+/// From now on Ctrl-C asks the run to end; a second one ends the process.
+void catch_interrupt();
+bool interrupted();
+
+/// Seconds since the process began, the loading of libraries included.
+double process_seconds();
+/// Called first in main().
+void note_start();
+
+/// "1.5 MB"
+std::string bytes_text(std::size_t bytes);
+
+}  // namespace tightloop::cli

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <new>
+
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  tightloop train job.toml                           train, and write the run directory
+  tightloop train job.toml --set train.epochs=3 --out quick
+  tightloop check job.toml                           look before training
+  tightloop evaluate run --data test.csv             loss and metrics on other data
+  tightloop predict run new.csv -o predictions.csv
+  tightloop bench job.toml --json                    how fast a step is, and what share of this machine that is
+
+Exit status: 0 done, 2 something in the job or the data is wrong, 1 a fault of tightloop.
+The job file is described key by key in docs/job.md.
+)";
+
+int report(int status, const std::string& text) {
+  fmt::print(stderr, "tightloop: {}\n", text);
+  return status;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Trains neural networks as one compiled loop.", "tightloop");
+  app.set_version_flag("--version", "tightloop " TIGHTLOOP_VERSION);
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  tightloop::cli::Action action;
+  tightloop::cli::add_train(app, action);
+  tightloop::cli::add_check(app, action);
+  tightloop::cli::add_evaluate(app, action);
+  tightloop::cli::add_predict(app, action);
+  tightloop::cli::add_bench(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    return report(2, std::string(e.what()) + "\nTry: tightloop --help");
+  }
+  action();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tightloop::cli::note_start();
+  try {
+    return run(argc, argv);
+  } catch (const tightloop::Error& e) {
+    return report(2, e.what());
+  } catch (const std::bad_alloc&) {
+    return report(2, "not enough memory for this job");
+  } catch (const std::exception& e) {
+    return report(1, std::string(e.what()) + "\nThis is a fault of tightloop; please report it with the job file.");
+  }
+}

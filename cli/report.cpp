@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report.h"
+
+#include "command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <unistd.h>
+
+namespace tightloop::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string rate_text(double samples_per_s) {
+  if (samples_per_s >= 1e6) return fmt::format("{:.1f} M samples/s", samples_per_s / 1e6);
+  if (samples_per_s >= 1e4) return fmt::format("{:.0f} k samples/s", samples_per_s / 1e3);
+  return fmt::format("{:.0f} samples/s", samples_per_s);
+}
+
+std::string bar(double share) {
+  constexpr int width = 28;
+  const int full = std::clamp(static_cast<int>(share * width), 0, width);
+  return std::string(static_cast<std::size_t>(full), '#') + std::string(static_cast<std::size_t>(width - full), '.');
+}
+
+}  // namespace
+
+std::string evaluation_text(const train::Evaluation& e, const std::vector<std::string>& metrics) {
+  std::string out = fmt::format("loss {:.6g}", e.loss);
+  for (std::size_t i = 0; i < metrics.size(); ++i) out += fmt::format("  {} {:.4g}", metrics[i], e.metrics[i]);
+  return out;
+}
+
+Report::Report(std::vector<std::string> metrics, bool quiet)
+    : metrics_(std::move(metrics)), quiet_(quiet), terminal_(isatty(STDOUT_FILENO) != 0) {}
+
+bool Report::stop() { return interrupted(); }
+
+/// True at most twice a second on a pipe, ten times on a terminal.
+bool Report::due() {
+  const auto now = Clock::now();
+  if (now - last_ < std::chrono::milliseconds(terminal_ ? 100 : 500)) return false;
+  last_ = now;
+  return true;
+}
+
+void Report::progress(const train::Progress& p) {
+  if (quiet_ || !terminal_ || !due()) return;
+  const double share = static_cast<double>(p.step) / static_cast<double>(std::max<std::int64_t>(1, p.steps));
+  fmt::print("\r\033[K[{}] {:3.0f}%  epoch {}/{}  loss {:.5g}  {}", bar(share), 100 * share, p.epoch, p.epochs, p.loss,
+             rate_text(p.samples_per_s));
+  std::fflush(stdout);
+}
+
+std::string Report::line(const train::EpochRecord& e) const {
+  std::string out = fmt::format("epoch {}  step {}  train loss {:.6g}", e.epoch, e.step, e.train_loss);
+  if (e.validation) out += "  validation " + evaluation_text(*e.validation, metrics_);
+  return out + "  " + rate_text(e.samples_per_s);
+}
+
+void Report::epoch(const train::EpochRecord& e) {
+  if (quiet_ || terminal_ || (e.epoch > 1 && !due())) return;
+  shown_ = e.epoch;
+  fmt::print("{}\n", line(e));
+  std::fflush(stdout);
+}
+
+void Report::finish(const train::History& history, const std::string& directory) {
+  if (quiet_ || history.epochs.empty()) return;
+  const train::EpochRecord& last = history.epochs.back();
+  if (terminal_) fmt::print("\r\033[K");
+  if (shown_ != last.epoch) fmt::print("{}\n", line(last));
+  fmt::print("{} {} steps in {:.2f} s; the run is in {}\n", history.stopped ? "stopped after" : "trained", history.steps,
+             last.seconds, directory);
+}
+
+}  // namespace tightloop::cli

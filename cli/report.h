@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/train/trainer.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace tightloop::cli {
+
+/// Shows a run while it goes: a bar on a terminal, a line an epoch elsewhere (at most two a second), nothing
+/// when quiet. Ends the run on Ctrl-C.
+class Report : public train::Observer {
+ public:
+  Report(std::vector<std::string> metrics, bool quiet);
+  void progress(const train::Progress& p) override;
+  void epoch(const train::EpochRecord& e) override;
+  bool stop() override;
+  void finish(const train::History& history, const std::string& directory);
+
+ private:
+  std::string line(const train::EpochRecord& e) const;
+  bool due();
+
+  std::vector<std::string> metrics_;
+  bool quiet_;
+  bool terminal_;
+  std::int64_t shown_ = 0;  ///< last epoch that got a line
+  std::chrono::steady_clock::time_point last_;
+};
+
+/// "loss 0.123  accuracy 0.91"
+std::string evaluation_text(const train::Evaluation& e, const std::vector<std::string>& metrics);
+
+}  // namespace tightloop::cli

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/plan.h>
+
+#include <algorithm>
+#include <set>
+
+namespace tightloop::train {
+namespace {
+
+/// Bytes of the arrays of `parts`, each block of memory once.
+std::size_t data_bytes(const TrainingData& data) {
+  std::set<const std::byte*> seen;
+  std::size_t bytes = sizeof(std::int64_t) * data.train.rows.size();
+  const auto add = [&](const data::Dataset& set) {
+    for (const auto& f : set.fields())
+      if (seen.insert(f.values.bytes()).second) bytes += f.values.size_bytes();
+  };
+  add(data.train.data);
+  if (!data.validation) return bytes;
+  add(data.validation->data);
+  return bytes + sizeof(std::int64_t) * data.validation->rows.size();
+}
+
+std::size_t step_temporaries(const BoundStep& bound, const Sampling& sampling) {
+  const auto report = bound.program().memory({std::min(sampling.batch, sampling.rows), bound.part().data.rows()});
+  return report.temporaries + report.results;
+}
+
+std::size_t state_bytes(const BoundStep& bound) {
+  std::size_t bytes = 0;
+  for (const Tensor& t : bound.program().graph().inputs)
+    if (ir::input_role(t.node()) == "state") bytes += static_cast<std::size_t>(t.shape().count({})) * size_of(t.dtype());
+  return bytes;
+}
+
+double flops_of(const ir::Node& node, const Sizes& sizes) {
+  const auto count = [&](const Tensor& t) { return static_cast<double>(t.shape().count(sizes)); };
+  const double out = static_cast<double>(node.type.shape.count(sizes));
+  switch (node.op->kind) {
+    case ir::OpKind::contraction: {
+      const Tensor& a = node.inputs[0];
+      const bool transposed = node.attrs.get<bool>("transpose_a", false);
+      return 2 * out * static_cast<double>(a.dim(a.rank() - (transposed ? 2 : 1)).value(sizes));
+    }
+    case ir::OpKind::elementwise: return is_floating(node.type.dtype) ? out : 0;
+    case ir::OpKind::reduction: return is_floating(node.type.dtype) ? count(node.inputs[0]) : 0;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+double step_flops(const ir::Graph& graph, const Sizes& sizes) {
+  double total = 0;
+  for (const ir::Node* node : ir::topological(graph)) total += flops_of(*node, sizes);
+  return total;
+}
+
+MemoryPlan plan_memory(const PreparedJob& prepared, const Session& session) {
+  const auto& bound = session.bound();
+  MemoryPlan plan;
+  plan.data = data_bytes(prepared.data.data);
+  plan.kept = state_bytes(bound);
+  plan.states = plan.kept;
+  for (const auto& [path, p] : prepared.model->parameters())
+    plan.states += static_cast<std::size_t>(p->count()) * size_of(p->type().dtype);
+  plan.temporaries = step_temporaries(bound, session.sampling());
+  plan.steps_per_epoch = session.steps_per_epoch();
+  return plan;
+}
+
+MemoryPlan plan_memory(PreparedJob& prepared) {
+  const Model model = prepared.model->model();
+  const TrainingData& data = prepared.data.data;
+  const DataSpec spec = DataSpec::of(data.train.data, data.target, data.scales);
+  const TrainerOptions& o = prepared.options;
+  const Session session(model, prepared.loss, *prepared.optimizer, spec, data.train,
+                        {o.batch, o.shuffle, o.drop_last, o.seed, o.compile});
+  MemoryPlan plan = plan_memory(prepared, session);
+  if (!data.validation) return plan;
+  const Evaluator evaluator(model, prepared.loss, prepared.metrics, spec, *data.validation, o.evaluation_batch(),
+                            parameters_of(model), o.compile);
+  plan.temporaries += step_temporaries(evaluator.bound(), evaluator.sampling());
+  return plan;
+}
+
+}  // namespace tightloop::train

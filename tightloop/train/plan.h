@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/train/job_run.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tightloop::train {
+
+/// The bytes that a training holds beside the program itself.
+struct MemoryPlan {
+  std::size_t data = 0;         ///< training and validation arrays, and the rows of a split
+  std::size_t states = 0;       ///< parameters (in the model and in the step), optimizer, sums
+  std::size_t kept = 0;         ///< the states of the last chunk's start
+  std::size_t temporaries = 0;  ///< buffers of the step and of the evaluation, results included
+  std::int64_t steps_per_epoch = 0;
+  std::size_t total() const { return data + states + kept + temporaries; }
+};
+
+/// Compiles the job's step and evaluation and adds up what they will hold.
+MemoryPlan plan_memory(PreparedJob& prepared);
+/// The same for a step that is compiled already.
+MemoryPlan plan_memory(const PreparedJob& prepared, const Session& session);
+
+/// Floating-point operations of one step: two for each multiply-add of a matrix product, one for each element of an
+/// elementwise op and for each one reduced.
+double step_flops(const ir::Graph& graph, const Sizes& sizes);
+
+}  // namespace tightloop::train
