@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Reads what tests/fixtures/make_nn_fixtures.py wrote.
+// Reads what tests/fixtures/make_*_fixtures.py wrote.
 #include <tightloop/base/options.h>
 #include <tightloop/io/safetensors.h>
 
@@ -47,8 +47,8 @@ inline OptionValue option_value(const std::string& word) {
   return word;
 }
 
-inline std::vector<Case> read_cases(const std::string& file) {
-  const io::TensorFile stored = io::read_safetensors(fixture("nn/" + file + ".safetensors"));
+inline std::vector<Case> read_cases(const std::string& file, const std::string& folder = "nn") {
+  const io::TensorFile stored = io::read_safetensors(fixture(folder + "/" + file + ".safetensors"));
   std::vector<Case> out(stored.metadata.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     out[i].text = stored.metadata.at(std::to_string(i));

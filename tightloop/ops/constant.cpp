@@ -8,6 +8,17 @@
 namespace tightloop::ops {
 namespace {
 
+TensorType infer(const InferArgs& a) {
+  const DType dtype = a.declared->dtype;
+  if (is_floating(dtype)) return *a.declared;
+  const ir::AttrValue& value = *a.attrs.find("value");
+  expect(a, std::holds_alternative<std::int64_t>(value), "an integer type needs a whole value");
+  const auto [low, high] = integer_range(dtype);
+  const std::int64_t v = std::get<std::int64_t>(value);
+  expect(a, low <= v && v <= high, "value " + std::to_string(v) + " is outside the type's range");
+  return *a.declared;
+}
+
 void evaluate(const EvalArgs& a) {
   const ir::AttrValue& value = *a.node.attrs.find("value");
   for (std::int64_t i = 0; i < a.out.count(); ++i) {
@@ -40,7 +51,7 @@ const ir::OpDef& constant_op() {
       .arity = 0,
       .typed = true,
       .attrs = {{"value", 0.0}},
-      .infer = [](const InferArgs& a) { return *a.declared; },
+      .infer = infer,
       .evaluate = evaluate,
       .samples = samples,
   };

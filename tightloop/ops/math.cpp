@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/ops/math.h>
 
+#include <limits>
+
 namespace tightloop::ops::math {
 namespace {
 
@@ -18,6 +20,11 @@ Scalar sin_of_rest(Scalar r) {
   const Scalar z = r * r;
   const Scalar p = polynomial(z, {-0.16666655242443085, 0.008332191035151482, -0.00019518614863045514});
   return r.builder->fma(r * z, p, r);
+}
+
+/// x where it is a zero of either sign.
+Scalar keep_zero(Scalar x, Scalar y) {
+  return x.builder->select(x.builder->compare(ir::Compare::eq, x, x.builder->like(x, 0)), x, y);
 }
 
 Scalar cos_of_rest(Scalar r) {
@@ -63,14 +70,15 @@ Scalar quotient(Scalar n, Scalar d) {
   const Scalar error = b.fma(-d, guess, b.like(d, 1));
   const Scalar inverse = b.fma(guess, b.fma(error, error, error), guess);
   const Scalar near = n * inverse;
-  return b.fma(b.fma(-d, near, n), inverse, near);
+  const Scalar excess = b.fma(d, near, -n);  // this way round a zero keeps its sign
+  return b.fma(-excess, inverse, near);
 }
 
-Scalar odd_rational(Scalar x, double limit, std::initializer_list<double> p,
-                    std::initializer_list<double> q) {
+Scalar saturating(Scalar x, double limit, std::initializer_list<double> p, std::initializer_list<double> q) {
   x = at_most(at_least(x, -limit), limit);
   const Scalar z = x * x;
-  return quotient(x * polynomial(z, p), polynomial(z, q));
+  const Scalar numerator = x.builder->fma(x * z, polynomial(z, p), x);
+  return at_most(at_least(quotient(numerator, polynomial(z, q)), -1), 1);
 }
 
 Scalar exp(Scalar x, int halvings) {
@@ -115,22 +123,29 @@ Angle reduce_angle(Scalar x) {
   constexpr double quarter = 1.57079632679489655800;
   constexpr double quarter_rest = 6.12323399573676603587e-17;
   constexpr double magic = 6755399441055744;  // 1.5 · 2^52
-  const Scalar wide = b.convert(x, DType::f64);
+  const Scalar known = b.compare(ir::Compare::lt, b.abs(x), b.like(x, 0x1p48));
+  const Scalar wide =
+      b.convert(b.select(known, x, b.like(x, std::numeric_limits<double>::quiet_NaN())), DType::f64);
   const Scalar sum = b.fma(wide, b.like(wide, two_over_pi), b.like(wide, magic));
   const Scalar n = sum - magic;
   const Scalar rest = b.fma(n, b.like(n, -quarter_rest), b.fma(n, b.like(n, -quarter), wide));
   return {b.convert(rest, DType::f32), b.convert(b.bitcast(sum, DType::i64), DType::i32)};
 }
 
-Scalar sin(Angle a) { return by_quarter(a, cos_of_rest(a.rest), sin_of_rest(a.rest), 0); }
+Scalar sin(Scalar x) {
+  const Angle a = reduce_angle(x);
+  return keep_zero(x, by_quarter(a, cos_of_rest(a.rest), sin_of_rest(a.rest), 0));
+}
+
 Scalar cos(Angle a) { return by_quarter(a, sin_of_rest(a.rest), cos_of_rest(a.rest), 1); }
 
-Scalar tan(Angle a) {
-  ScalarBuilder& b = *a.rest.builder;
+Scalar tan(Scalar x) {
+  const Angle a = reduce_angle(x);
+  ScalarBuilder& b = *x.builder;
   const Scalar s = sin_of_rest(a.rest), c = cos_of_rest(a.rest);
   const Scalar odd =
       b.compare(ir::Compare::ne, b.bit_and(a.quarter, integer(a.quarter, 1)), integer(a.quarter, 0));
-  return b.select(odd, -c, s) / b.select(odd, s, c);
+  return keep_zero(x, b.select(odd, -c, s) / b.select(odd, s, c));
 }
 
 Scalar atan(Scalar t) {

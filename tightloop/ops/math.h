@@ -18,8 +18,8 @@ Scalar at_most(Scalar x, double high);
 /// numerator / denominator within 1 ulp, several times faster than a division; the denominator must be in
 /// [2^-60, 2^60].
 Scalar quotient(Scalar numerator, Scalar denominator);
-/// x · P(x²) / Q(x²), for |x| up to `limit`, the value at the limit beyond.
-Scalar odd_rational(Scalar x, double limit, std::initializer_list<double> p, std::initializer_list<double> q);
+/// A function that saturates at ±1, as x · (1 + x² P(x²)) / Q(x²) for |x| up to `limit`.
+Scalar saturating(Scalar x, double limit, std::initializer_list<double> p, std::initializer_list<double> q);
 
 /// e^x / 2^halvings
 Scalar exp(Scalar x, int halvings = 0);
@@ -31,15 +31,16 @@ struct Split {
 Split split(Scalar positive_normal);
 Scalar log(Split x, Scalar exponent);
 
-/// The angle to the nearest multiple of a quarter turn, and that multiple (i32, modulo 4 matters).
+/// The angle to the nearest multiple of a quarter turn, and that multiple (i32, modulo 4 matters). NaN from
+/// 2^48 on, where neighbouring f32 values are millions of turns apart.
 struct Angle {
   Scalar rest;
   Scalar quarter;
 };
 Angle reduce_angle(Scalar x);
-Scalar sin(Angle a);
+Scalar sin(Scalar x);
 Scalar cos(Angle a);
-Scalar tan(Angle a);
+Scalar tan(Scalar x);
 /// atan of t in [-1, 1]
 Scalar atan(Scalar t);
 

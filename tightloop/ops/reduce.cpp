@@ -2,8 +2,6 @@
 #include <tightloop/ops/build.h>
 #include <tightloop/ops/reduce.h>
 
-#include <limits>
-
 namespace tightloop::ops {
 TensorType reduced(const InferArgs& a) {
   const TensorType& x = a.inputs[0].type();
@@ -45,26 +43,8 @@ Tensors extreme_vjp(const Tensor& y, const Tensor& g) {
   return {select(extreme, spread_back(y, share), full(in(y).shape(), 0, g.dtype()))};
 }
 
-namespace {
-
-/// The smallest and largest value of a type that is not floating.
-std::pair<std::int64_t, std::int64_t> range(DType dtype) {
-  switch (dtype) {
-    case DType::i32:
-      return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
-    case DType::i64:
-      return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
-    case DType::u8:
-      return {0, 255};
-    default:
-      return {0, 1};
-  }
-}
-
-}  // namespace
-
-std::int64_t max_start(DType dtype) { return range(dtype).first; }
-std::int64_t min_start(DType dtype) { return range(dtype).second; }
+std::int64_t max_start(DType dtype) { return integer_range(dtype).first; }
+std::int64_t min_start(DType dtype) { return integer_range(dtype).second; }
 
 Samples reduction_samples(std::initializer_list<DType> dtypes) {
   Samples all;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/ops/rules.h>
 
+#include <limits>
 #include <string>
 
 namespace tightloop::ops {
@@ -49,5 +50,26 @@ TensorType logical(const InferArgs& a) {
 }
 
 TensorType float_test(const InferArgs& a) { return {DType::boolean, same_float(a).shape}; }
+
+std::pair<std::int64_t, std::int64_t> integer_range(DType dtype) {
+  switch (dtype) {
+    case DType::i32:
+      return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
+    case DType::i64:
+      return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+    case DType::u8:
+      return {0, 255};
+    default:
+      return {0, 1};
+  }
+}
+
+double number(const ir::Attrs& attrs, std::string_view name) {
+  const ir::AttrValue* value = attrs.find(name);
+  require(value != nullptr, "number: no such attribute");
+  if (std::holds_alternative<std::int64_t>(*value))
+    return static_cast<double>(std::get<std::int64_t>(*value));
+  return attrs.at<double>(name);
+}
 
 }  // namespace tightloop::ops

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tightloop::ops {
@@ -39,6 +40,11 @@ TensorType comparison(const InferArgs& a);
 TensorType logical(const InferArgs& a);
 /// A floating input; gives bool.
 TensorType float_test(const InferArgs& a);
+
+/// The smallest and largest value of i32, i64, u8 or bool.
+std::pair<std::int64_t, std::int64_t> integer_range(DType dtype);
+/// A number attribute, which an integer node may hold as an integer.
+double number(const ir::Attrs& attrs, std::string_view name);
 
 inline void copy_element(Array& out, std::int64_t to, const Array& from, std::int64_t i) {
   if (is_floating(from.dtype()))

@@ -12,7 +12,7 @@ const ir::OpDef& sin_op() {
       .evaluate = [](const EvalArgs& a) { map(a, [](double x) { return std::sin(x); }); },
       .body =
           [](ScalarBuilder& b, Scalars in, const ir::Node&) {
-            return math::by_type(b, in[0], "sin", [](Scalar x) { return math::sin(math::reduce_angle(x)); });
+            return math::by_type(b, in[0], "sin", [](Scalar x) { return math::sin(x); });
           },
       .vjp = [](const Tensor& y, const Tensor& g) -> Tensors { return {g * cos(in(y))}; },
       .samples = [] { return float_samples(1, -5, 5); },

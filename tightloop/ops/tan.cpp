@@ -12,7 +12,7 @@ const ir::OpDef& tan_op() {
       .evaluate = [](const EvalArgs& a) { map(a, [](double x) { return std::tan(x); }); },
       .body =
           [](ScalarBuilder& b, Scalars in, const ir::Node&) {
-            return math::by_type(b, in[0], "tan", [](Scalar x) { return math::tan(math::reduce_angle(x)); });
+            return math::by_type(b, in[0], "tan", [](Scalar x) { return math::tan(x); });
           },
       .vjp = [](const Tensor& y, const Tensor& g) -> Tensors { return {g * (y * y + 1.0)}; },
       .samples = [] { return float_samples(1, -1.2, 1.2); },
