@@ -19,7 +19,8 @@ Moments moments(const Array& a) {
     m.low = std::min(m.low, a.at(i));
     m.high = std::max(m.high, a.at(i));
   }
-  for (std::int64_t i = 0; i < a.count(); ++i) m.deviation += std::pow(a.at(i) - m.mean, 2) / static_cast<double>(a.count());
+  for (std::int64_t i = 0; i < a.count(); ++i)
+    m.deviation += std::pow(a.at(i) - m.mean, 2) / static_cast<double>(a.count());
   m.deviation = std::sqrt(m.deviation);
   return m;
 }

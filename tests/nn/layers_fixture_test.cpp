@@ -36,13 +36,16 @@ TEST_P(LayerFixtures, AgreeWithPyTorch) {
     });
     testing::expect_close(out[0], c.at("y"), 2e-6, 1e-6);
     std::size_t next = 1;
-    if (const Array* gradient = c.find("gradient")) testing::expect_close(out.at(next++), *gradient, 3e-6, 1e-6);
-    for (const auto& p : parameters) testing::expect_close(out.at(next++), c.at("gradient." + p.path), 3e-6, 1e-6);
+    if (const Array* gradient = c.find("gradient"))
+      testing::expect_close(out.at(next++), *gradient, 3e-6, 1e-6);
+    for (const auto& p : parameters)
+      testing::expect_close(out.at(next++), c.at("gradient." + p.path), 3e-6, 1e-6);
   }
   for (const LayerDef* def : all_layers()) EXPECT_TRUE(seen.contains(std::string(def->name))) << def->name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, LayerFixtures, ::testing::ValuesIn(testing::backends()), testing::backend_name);
+INSTANTIATE_TEST_SUITE_P(Backends, LayerFixtures, ::testing::ValuesIn(testing::backends()),
+                         testing::backend_name);
 
 }  // namespace
 }  // namespace tightloop::nn

@@ -25,7 +25,8 @@ Array filled(std::vector<std::int64_t> dims, double value) {
 class Layers : public ::testing::TestWithParam<CompileOptions> {
  protected:
   /// {output, gradient of its sum} of dropout in training at a step.
-  std::vector<Array> drop(double p, const Array& x, std::int64_t seed, std::int64_t step, int layers_before = 0) {
+  std::vector<Array> drop(double p, const Array& x, std::int64_t seed, std::int64_t step,
+                          int layers_before = 0) {
     const Array s = Array::scalar(seed), t = Array::scalar(step);
     return testing::evaluate(GetParam(), {{x, true}, {s}, {t}}, [&](const std::vector<Tensor>& in) {
       Context context(true, in[1], in[2]);
@@ -75,10 +76,11 @@ TEST(DropoutInEvaluation, IsTheIdentityItself) {
 TEST_P(Layers, EmbeddingKeepsThePaddingRow) {
   Embedding layer(3, 2, {.padding_idx = 0});
   layer.weight.assign(floats({3, 2}, {.5f, .5f, 1, 1, 2, 2}));
-  const auto out = testing::evaluate(GetParam(), {{whole({3}, {0, 1, 1}), true}}, [&](const std::vector<Tensor>& in) {
-    const Tensor y = layer(in[0]);
-    return std::vector<Tensor>{y, gradients(sum(y), {layer.weight.value()})[0]};
-  });
+  const auto out =
+      testing::evaluate(GetParam(), {{whole({3}, {0, 1, 1}), true}}, [&](const std::vector<Tensor>& in) {
+        const Tensor y = layer(in[0]);
+        return std::vector<Tensor>{y, gradients(sum(y), {layer.weight.value()})[0]};
+      });
   EXPECT_TRUE(identical(out[0], floats({3, 2}, {.5f, .5f, 1, 1, 1, 1})));
   EXPECT_TRUE(identical(out[1], floats({3, 2}, {0, 0, 2, 2, 0, 0})));
 }
@@ -86,14 +88,14 @@ TEST_P(Layers, EmbeddingKeepsThePaddingRow) {
 TEST_P(Layers, EmbeddingReportsIdsOutside) {
   Embedding layer(3, 2);
   layer.initialize(1);
-  const auto out = testing::evaluate(GetParam(), {{whole({2, 2}, {0, 1, 2, 3}), true}, {whole({2, 2}, {0, 1, 2, 2}), true}},
-                                     [&](const std::vector<Tensor>& in) {
-                                       Context context(true);
-                                       layer(in[0]);
-                                       layer(in[1]);
-                                       return std::vector<Tensor>{context.checks[0].row, context.checks[0].value,
-                                                                  context.checks[1].row};
-                                     });
+  const auto out = testing::evaluate(
+      GetParam(), {{whole({2, 2}, {0, 1, 2, 3}), true}, {whole({2, 2}, {0, 1, 2, 2}), true}},
+      [&](const std::vector<Tensor>& in) {
+        Context context(true);
+        layer(in[0]);
+        layer(in[1]);
+        return std::vector<Tensor>{context.checks[0].row, context.checks[0].value, context.checks[1].row};
+      });
   EXPECT_EQ(out[0].int_at(0), 1);
   EXPECT_EQ(out[1].at(0), 3);
   EXPECT_EQ(out[2].int_at(0), -1);
@@ -101,10 +103,11 @@ TEST_P(Layers, EmbeddingReportsIdsOutside) {
 }
 
 TEST_P(Layers, GeluAtKnownPoints) {
-  const auto out = testing::evaluate(GetParam(), {{floats({2}, {-1, -3})}}, [](const std::vector<Tensor>& in) {
-    const Tensor exact = GELU()(in[0]);
-    return std::vector<Tensor>{exact, GELU(Gelu::tanh)(in[0]), gradients(sum(exact), {in[0]})[0]};
-  });
+  const auto out =
+      testing::evaluate(GetParam(), {{floats({2}, {-1, -3})}}, [](const std::vector<Tensor>& in) {
+        const Tensor exact = GELU()(in[0]);
+        return std::vector<Tensor>{exact, GELU(Gelu::tanh)(in[0]), gradients(sum(exact), {in[0]})[0]};
+      });
   EXPECT_NEAR(out[0].at(0), -0.1586553, 3e-7);
   EXPECT_NEAR(out[0].at(1), -0.0040497, 1e-7);
   EXPECT_NEAR(out[1].at(0), -0.1588080, 3e-7);
@@ -125,7 +128,8 @@ TEST(LayerErrors, NameTheRuleAndWhatCame) {
   EXPECT_ERROR(Embedding(3, 2, {.padding_idx = 3}), "padding_idx must be a row of 3, got 3");
   Linear layer(3, 2);
   layer.initialize(1);
-  EXPECT_ERROR(layer(Tensor(Array(DType::f32, {5, 4}))), "linear: x must be floating [..., 3], got f32[5, 4]");
+  EXPECT_ERROR(layer(Tensor(Array(DType::f32, {5, 4}))),
+               "linear: x must be floating [..., 3], got f32[5, 4]");
   EXPECT_ERROR(layer(Tensor(Array(DType::i64, {5, 3}))), "got i64[5, 3]");
   Embedding table(3, 2);
   table.initialize(1);

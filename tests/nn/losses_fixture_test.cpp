@@ -62,7 +62,8 @@ TEST_P(LossFixtures, AgreeWithPyTorch) {
   for (const LossDef* def : all_losses()) EXPECT_TRUE(seen.contains(std::string(def->name))) << def->name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, LossFixtures, ::testing::ValuesIn(testing::backends()), testing::backend_name);
+INSTANTIATE_TEST_SUITE_P(Backends, LossFixtures, ::testing::ValuesIn(testing::backends()),
+                         testing::backend_name);
 
 }  // namespace
 }  // namespace tightloop::nn

@@ -16,7 +16,8 @@ Array floats(std::vector<std::int64_t> dims, std::vector<float> values) {
 }
 
 Array labels(std::vector<std::int64_t> values) {
-  return Array::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, std::span<const std::int64_t>(values));
+  return Array::of<std::int64_t>({static_cast<std::int64_t>(values.size())},
+                                 std::span<const std::int64_t>(values));
 }
 
 /// Value and gradient of loss(x, t).
@@ -73,7 +74,8 @@ TEST_P(Losses, BceWithLogits) {
   EXPECT_EQ(at(0, 1).gradient.at(0), -0.5);
   expect_near(at(16.7f, 0).value, 16.7000001);
   expect_near(at(-50, 0).value, std::exp(-50.0));
-  const Result mean = run(GetParam(), floats({8}, {-50, -10, -5, -2, 0, 2, 5, 10}), floats({8}, {1, 1, 1, 1, 1, 1, 1, 1}), loss);
+  const Result mean = run(GetParam(), floats({8}, {-50, -10, -5, -2, 0, 2, 5, 10}),
+                          floats({8}, {1, 1, 1, 1, 1, 1, 1, 1}), loss);
   expect_near(mean.value, 8.4950656);
   expect_near(mean.gradient.at(0), -0.125);
 }
@@ -112,10 +114,11 @@ TEST_P(Losses, EpochAverageWeighsAShortLastBatch) {
   const auto share = [&](std::int64_t rows, double error) {
     Array x(DType::f32, {rows}), t(DType::f32, {rows});
     for (std::int64_t i = 0; i < rows; ++i) x.set(i, error);
-    const auto out = testing::evaluate(GetParam(), {{x, true}, {t, true}}, [&](const std::vector<Tensor>& in) {
-      const LossValue v = make_loss("l1")(in[0], in[1]);
-      return std::vector<Tensor>{v.total, v.weight};
-    });
+    const auto out =
+        testing::evaluate(GetParam(), {{x, true}, {t, true}}, [&](const std::vector<Tensor>& in) {
+          const LossValue v = make_loss("l1")(in[0], in[1]);
+          return std::vector<Tensor>{v.total, v.weight};
+        });
     return std::pair{out[0].at(0), out[1].at(0)};
   };
   double total = 0, weight = 0;
@@ -135,13 +138,15 @@ double epoch_average(const CompileOptions& backend, const LossFn& loss, std::int
     Array x(DType::f32, {rows, 3}), t(DType::i64, {rows});
     for (std::int64_t i = 0; i < rows; ++i) {
       t.set_int(i, (first + i) * 7 % 3);
-      for (std::int64_t c = 0; c < 3; ++c) x.set(i * 3 + c, std::sin(static_cast<double>((first + i) * 3 + c)));
+      for (std::int64_t c = 0; c < 3; ++c)
+        x.set(i * 3 + c, std::sin(static_cast<double>((first + i) * 3 + c)));
     }
     if (!share)
-      share.emplace(backend, std::vector<testing::Feed>{{x, true}, {t, true}}, [&](const std::vector<Tensor>& in) {
-        const LossValue v = loss(in[0], in[1]);
-        return std::vector<Tensor>{v.total, v.weight};
-      });
+      share.emplace(backend, std::vector<testing::Feed>{{x, true}, {t, true}},
+                    [&](const std::vector<Tensor>& in) {
+                      const LossValue v = loss(in[0], in[1]);
+                      return std::vector<Tensor>{v.total, v.weight};
+                    });
     const auto out = (*share)({{x, true}, {t, true}});
     total += out[0].at(0), weight += out[1].at(0);
   }
@@ -149,30 +154,34 @@ double epoch_average(const CompileOptions& backend, const LossFn& loss, std::int
 }
 
 TEST_P(Losses, EpochAverageDoesNotDependOnTheBatch) {
-  for (const Options& options : {Options{}, Options{{"weight", Numbers{0.2, 1, 3}}}, Options{{"ignore_index", std::int64_t{1}}},
-                                 Options{{"reduction", "sum"}}, Options{{"label_smoothing", 0.1}}}) {
+  for (const Options& options :
+       {Options{}, Options{{"weight", Numbers{0.2, 1, 3}}}, Options{{"ignore_index", std::int64_t{1}}},
+        Options{{"reduction", "sum"}}, Options{{"label_smoothing", 0.1}}}) {
     const LossFn loss = make_loss("cross_entropy", options);
     const double whole = epoch_average(GetParam(), loss, 70, 70);
-    for (const std::int64_t batch : {1, 7, 64}) expect_near(epoch_average(GetParam(), loss, batch, 70), whole);
+    for (const std::int64_t batch : {1, 7, 64})
+      expect_near(epoch_average(GetParam(), loss, batch, 70), whole);
   }
 }
 
 TEST_P(Losses, ChecksFindTheFirstBadLabelOfABatch) {
   std::vector<Check> checks;
   const Array x = floats({4, 3}, std::vector<float>(12, 0.5f));
-  const auto out = testing::evaluate(GetParam(), {{x, true}, {labels({0, 2, 3, -1}), true}, {labels({0, 1, 2, 0}), true}},
-                                     [&](const std::vector<Tensor>& in) {
-                                       Context context(true);
-                                       cross_entropy(in[0], in[1]);
-                                       cross_entropy(in[0], in[2]);
-                                       checks = context.checks;
-                                       return std::vector<Tensor>{checks[0].row, checks[0].value, checks[1].row};
-                                     });
+  const auto out =
+      testing::evaluate(GetParam(), {{x, true}, {labels({0, 2, 3, -1}), true}, {labels({0, 1, 2, 0}), true}},
+                        [&](const std::vector<Tensor>& in) {
+                          Context context(true);
+                          cross_entropy(in[0], in[1]);
+                          cross_entropy(in[0], in[2]);
+                          checks = context.checks;
+                          return std::vector<Tensor>{checks[0].row, checks[0].value, checks[1].row};
+                        });
   EXPECT_EQ(out[0].int_at(0), 2);
   EXPECT_EQ(out[1].at(0), 3);
   EXPECT_EQ(out[2].int_at(0), -1);
   EXPECT_EQ(checks[0].text(2, 3),
-            "cross_entropy: target 3 in row 2 must be 0..2 (3 classes); declare ignore_index if it marks rows to leave out");
+            "cross_entropy: target 3 in row 2 must be 0..2 (3 classes); declare ignore_index if it marks "
+            "rows to leave out");
 }
 
 TEST_P(Losses, ABadLabelNeverTrainsSilently) {
@@ -185,7 +194,8 @@ INSTANTIATE_TEST_SUITE_P(Backends, Losses, ::testing::ValuesIn(testing::backends
 
 TEST(LossErrors, LabelsOutsideAreRefusedWithRowAndValue) {
   const Tensor x(Array(DType::f32, {5, 5}));
-  EXPECT_ERROR(cross_entropy(x, Tensor(labels({1, 2, 3, 4, 5}))), "target 5 in row 4 must be 0..4 (5 classes)");
+  EXPECT_ERROR(cross_entropy(x, Tensor(labels({1, 2, 3, 4, 5}))),
+               "target 5 in row 4 must be 0..4 (5 classes)");
   EXPECT_ERROR(cross_entropy(x, Tensor(labels({1, -1, 3, 4, 0}))), "target -1 in row 1");
   EXPECT_ERROR(nll_loss(x, Tensor(labels({1, -1, 3, 4, 0}))), "nll: target -1 in row 1");
   EXPECT_TRUE(std::isfinite(cross_entropy(x, Tensor(labels({1, -1, 3, 4, 0})), {.ignore_index = -1}).item()));
@@ -204,8 +214,10 @@ TEST(LossErrors, ShapesAndTypesThatDoNotFit) {
   EXPECT_ERROR(mse_loss(Tensor(labels({1})), Tensor(labels({1}))), "must be floating");
   EXPECT_ERROR(cross_entropy(a, b), "class targets must be integers, got f32[3]");
   EXPECT_ERROR(cross_entropy(a, Tensor(labels({0, 1}))), "must be integers [3], got i64[2]");
-  EXPECT_ERROR(cross_entropy(Tensor(floats({3, 1}, {1, 2, 3})), Tensor(labels({0, 0, 0}))), "use bce_with_logits");
-  EXPECT_ERROR(cross_entropy(a, Tensor(labels({0, 1, 1})), {.weight = b}), "one number for each of the 2 classes");
+  EXPECT_ERROR(cross_entropy(Tensor(floats({3, 1}, {1, 2, 3})), Tensor(labels({0, 0, 0}))),
+               "use bce_with_logits");
+  EXPECT_ERROR(cross_entropy(a, Tensor(labels({0, 1, 1})), {.weight = b}),
+               "one number for each of the 2 classes");
 }
 
 TEST(LossErrors, OptionsAreChecked) {
@@ -215,7 +227,8 @@ TEST(LossErrors, OptionsAreChecked) {
   EXPECT_ERROR(make_loss("cross_entropy", {{"label_smoothing", 1.5}}), "label_smoothing must be 0..1");
   EXPECT_ERROR(make_loss("mse", {{"reduction", "median"}}), "must be 'mean' or 'sum', not 'median'");
   EXPECT_ERROR(make_loss("mse", {{"reductoin", "sum"}}), "did you mean 'reduction'?");
-  EXPECT_ERROR(mean_loss([](Tensor x, Tensor) { return x; })(Tensor(Array(DType::f32, {2})), Tensor(Array(DType::f32, {2}))),
+  EXPECT_ERROR(mean_loss([](Tensor x, Tensor) { return x; })(Tensor(Array(DType::f32, {2})),
+                                                             Tensor(Array(DType::f32, {2}))),
                "use mean()");
 }
 

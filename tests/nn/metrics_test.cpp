@@ -19,7 +19,8 @@ Array rows_of(const Array& a, std::int64_t first, std::int64_t rows) {
 }
 
 /// The metric over the rows of x and t, cut into batches.
-double measured(const CompileOptions& backend, const Metric& metric, const Array& x, const Array& t, std::int64_t batch) {
+double measured(const CompileOptions& backend, const Metric& metric, const Array& x, const Array& t,
+                std::int64_t batch) {
   std::vector<Array> states;
   const TensorType type = testing::type_of({x, true});
   for (const auto& s : metric.states(type)) states.emplace_back(DType::f64, s.dims);
@@ -42,7 +43,8 @@ class Metrics : public ::testing::TestWithParam<CompileOptions> {
   void expect(const char* name, const Options& options, const Array& x, const Array& t, double wanted) {
     seen_.insert(name);
     for (const std::int64_t batch : {1, 2, 3, 100})
-      EXPECT_NEAR(measured(GetParam(), *make_metric(name, options), x, t, batch), wanted, 1e-9 * std::abs(wanted))
+      EXPECT_NEAR(measured(GetParam(), *make_metric(name, options), x, t, batch), wanted,
+                  1e-9 * std::abs(wanted))
           << name << " batch " << batch;
   }
   std::set<std::string> seen_;
@@ -82,7 +84,8 @@ TEST_P(Metrics, R2AveragesOutputsAndSurvivesALargeMean) {
   double squares = 0;
   for (std::int64_t i = 1; i < 100; i += 2) squares += std::pow(x.at(i) - t.at(i), 2);
   for (const std::int64_t batch : {1, 7, 50})
-    EXPECT_NEAR(measured(GetParam(), *make_metric("r2"), x, t, batch), (1 + 1 - squares / spread) / 2, 1e-6) << batch;
+    EXPECT_NEAR(measured(GetParam(), *make_metric("r2"), x, t, batch), (1 + 1 - squares / spread) / 2, 1e-6)
+        << batch;
 }
 
 TEST_P(Metrics, NaNNeverCounts) {
@@ -98,7 +101,8 @@ INSTANTIATE_TEST_SUITE_P(Backends, Metrics, ::testing::ValuesIn(testing::backend
 TEST(MetricErrors, AreClear) {
   EXPECT_ERROR(make_metric("acuracy"), "did you mean 'accuracy'?");
   EXPECT_ERROR(make_metric("top_k", {{"k", std::int64_t{0}}}), "k must be 1 or greater");
-  EXPECT_TRUE(std::isnan(make_metric("mae")->finish(std::vector<Array>{Array(DType::f64, {}), Array(DType::f64, {})})));
+  EXPECT_TRUE(std::isnan(
+      make_metric("mae")->finish(std::vector<Array>{Array(DType::f64, {}), Array(DType::f64, {})})));
 }
 
 }  // namespace

@@ -25,8 +25,9 @@ std::vector<std::string> paths(const std::vector<Module::NamedParameter>& named)
 
 TEST(Module, NamesAreThoseOfPyTorch) {
   Net net;
-  EXPECT_EQ(paths(net.state_dict()), (std::vector<std::string>{"lin.weight", "par", "body.0.weight", "body.0.bias",
-                                                               "body.2.weight", "body.2.bias"}));
+  EXPECT_EQ(paths(net.state_dict()),
+            (std::vector<std::string>{"lin.weight", "par", "body.0.weight", "body.0.bias", "body.2.weight",
+                                      "body.2.bias"}));
   EXPECT_EQ(net.count(), 40 + 1 + 4 * 8 + 8 + 8 * 2 + 2);
   EXPECT_EQ(net.parameter("body.0.weight").dims(), (std::vector<std::int64_t>{8, 4}));
   EXPECT_ERROR(net.parameter("lin.weigth"), "did you mean 'lin.weight'?");

@@ -25,7 +25,8 @@ class Clip : public ::testing::TestWithParam<CompileOptions> {
 
 TEST_P(Clip, TheGlobalNormNeitherOverflowsNorVanishes) {
   EXPECT_DOUBLE_EQ(norm({array<float>({3}), array<float>({0, 4})}), 5);
-  EXPECT_DOUBLE_EQ(norm({array<float>({3e38f, 0}), array<float>({3e38f})}) / (3e38 * std::sqrt(2.0)), static_cast<double>(3e38f) / 3e38);
+  EXPECT_DOUBLE_EQ(norm({array<float>({3e38f, 0}), array<float>({3e38f})}) / (3e38 * std::sqrt(2.0)),
+                   static_cast<double>(3e38f) / 3e38);
   EXPECT_GT(norm({array<float>({1e-30f})}), 0);
   EXPECT_NEAR(norm({array<double>({3e200}), array<double>({4e200})}) / 5e200, 1, 1e-12);
   EXPECT_NEAR(norm({array<double>({3e-200, 4e-200})}) / 5e-200, 1, 1e-12);

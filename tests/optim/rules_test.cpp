@@ -55,7 +55,8 @@ TEST_P(Rules, DecayIsDecoupledInAdamWAndInTheGradientInAdam) {
 }
 
 TEST_P(Rules, ExcludedParametersDoNotDecay) {
-  Training t(GetParam(), adamw(), {"lin.weight", "lin.bias", "norm.weight"}, without_decay({"*.bias", "norm*"}));
+  Training t(GetParam(), adamw(), {"lin.weight", "lin.bias", "norm.weight"},
+             without_decay({"*.bias", "norm*"}));
   for (int i = 0; i < 50; ++i) t.step(0);
   EXPECT_LT(t.value(0), 0.7);
   EXPECT_EQ(t.value(1), 1.0);
@@ -79,7 +80,8 @@ TEST_P(Rules, TheRateCanChangeBetweenSteps) {
 
 TEST_P(Rules, ResumingContinuesBitForBit) {
   for (const OptimizerDef* def : all_optimizers()) {
-    const Options options = def->name == "sgd" ? Options{{"momentum", 0.9}, {"dampening", 0.1}} : Options{{"amsgrad", true}};
+    const Options options =
+        def->name == "sgd" ? Options{{"momentum", 0.9}, {"dampening", 0.1}} : Options{{"amsgrad", true}};
     const auto gradient = [](int step) { return std::sin(step * 1.7); };
     Training whole(GetParam(), make_optimizer(def->name, options), {"w"});
     for (int i = 0; i < 10; ++i) whole.step(gradient(i));
@@ -102,7 +104,8 @@ INSTANTIATE_TEST_SUITE_P(Backends, Rules, ::testing::ValuesIn(testing::backends(
 TEST(RuleErrors, ValuesOutOfRangeAreNamed) {
   EXPECT_ERROR(make_optimizer("adma"), "did you mean 'adam'?");
   EXPECT_ERROR(make_optimizer("adam", {{"lr", -1.0}}), "optimizer adam: invalid learning rate -1");
-  EXPECT_ERROR(make_optimizer("sgd", {{"lr", std::numeric_limits<double>::quiet_NaN()}}), "invalid learning rate nan");
+  EXPECT_ERROR(make_optimizer("sgd", {{"lr", std::numeric_limits<double>::quiet_NaN()}}),
+               "invalid learning rate nan");
   EXPECT_ERROR(make_optimizer("adamw", {{"betas", Numbers{0.9, 1.0}}}), "optimizer adamw: invalid beta2 1");
   EXPECT_ERROR(make_optimizer("adam", {{"betas", Numbers{0.9}}}), "betas must be two numbers, got [0.9]");
   EXPECT_ERROR(make_optimizer("adam", {{"eps", -1e-8}}), "invalid eps");

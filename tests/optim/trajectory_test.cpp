@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Twenty steps of every optimizer against PyTorch, on gradients of very different size. Errors are relative to the
-// largest value that an element has had.
+// Twenty steps of every optimizer against PyTorch, on gradients of very different size. Errors are relative
+// to the largest value that an element has had.
 #include <tests/support/cases.h>
 #include <tests/support/evaluate.h>
 #include <tightloop/optim/optimizer.h>
@@ -56,14 +56,17 @@ TEST_P(Trajectories, AgreeWithPyTorch) {
       for (std::int64_t i = 0; i < n; ++i) {
         double& scale = largest[static_cast<std::size_t>(i)];
         scale = std::max(scale, std::abs(path.at(step * n + i)));
-        ASSERT_NEAR(p.at(i), path.at(step * n + i), (wide ? 1e-13 : 1e-6) * scale) << "step " << step << " element " << i;
+        ASSERT_NEAR(p.at(i), path.at(step * n + i), (wide ? 1e-13 : 1e-6) * scale)
+            << "step " << step << " element " << i;
       }
     }
   }
-  for (const OptimizerDef* def : all_optimizers()) EXPECT_TRUE(seen.contains(std::string(def->name))) << def->name;
+  for (const OptimizerDef* def : all_optimizers())
+    EXPECT_TRUE(seen.contains(std::string(def->name))) << def->name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, Trajectories, ::testing::ValuesIn(testing::backends()), testing::backend_name);
+INSTANTIATE_TEST_SUITE_P(Backends, Trajectories, ::testing::ValuesIn(testing::backends()),
+                         testing::backend_name);
 
 }  // namespace
 }  // namespace tightloop::optim

@@ -30,13 +30,15 @@ inline TensorType type_of(const Feed& feed) {
 
 using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
-inline ir::Graph trace(const std::vector<Feed>& feeds, const Function& function, std::vector<Trace::Used>* used = nullptr) {
+inline ir::Graph trace(const std::vector<Feed>& feeds, const Function& function,
+                       std::vector<Trace::Used>* used = nullptr) {
   Trace recorder;
   std::vector<Tensor> arguments;
   for (std::size_t i = 0; i < feeds.size(); ++i)
     arguments.push_back(input("argument" + std::to_string(i), "argument", type_of(feeds[i])));
   std::vector<ir::Graph::Output> outputs;
-  for (const Tensor& t : function(arguments)) outputs.push_back({"output" + std::to_string(outputs.size()), t});
+  for (const Tensor& t : function(arguments))
+    outputs.push_back({"output" + std::to_string(outputs.size()), t});
   if (used != nullptr) *used = recorder.used();
   return recorder.graph("traced", arguments, outputs);
 }
@@ -78,7 +80,8 @@ inline void expect_close(const Array& got, const Array& wanted, double relative,
   for (std::int64_t i = 0; i < got.count(); ++i) {
     const double a = got.at(i), b = wanted.at(i);
     if ((std::isnan(a) && std::isnan(b)) || a == b) continue;
-    ASSERT_LE(std::abs(a - b), std::max(absolute, relative * std::abs(b))) << "element " << i << ": " << a << ", wanted " << b;
+    ASSERT_LE(std::abs(a - b), std::max(absolute, relative * std::abs(b)))
+        << "element " << i << ": " << a << ", wanted " << b;
   }
 }
 

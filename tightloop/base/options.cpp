@@ -24,7 +24,8 @@ std::string known(std::span<const OptionSpec> specs) {
 }
 
 [[noreturn]] void refuse_type(std::string_view owner, const OptionSpec& spec, const OptionValue& value) {
-  throw Error(fmt::format("{}: '{}' must be {}, not {}", owner, spec.name, describe(spec.type), to_string(value)));
+  throw Error(
+      fmt::format("{}: '{}' must be {}, not {}", owner, spec.name, describe(spec.type), to_string(value)));
 }
 
 OptionValue converted(std::string_view owner, const OptionSpec& spec, const OptionValue& value) {
@@ -71,7 +72,8 @@ bool Options::has(std::string_view name) const {
 Options resolve(std::string_view owner, const Options& given, std::span<const OptionSpec> specs) {
   for (const auto& [key, value] : given)
     if (find_spec(specs, key) == nullptr)
-      throw Error(fmt::format("{}: unknown option '{}'{}; {}", owner, key, suggestion(key, names(specs)), known(specs)));
+      throw Error(fmt::format("{}: unknown option '{}'{}; {}", owner, key, suggestion(key, names(specs)),
+                              known(specs)));
   Options out;
   for (const OptionSpec& spec : specs) {
     const OptionValue* value = given.find(spec.name);
@@ -98,8 +100,8 @@ Options name_arguments(std::string_view owner, std::span<const OptionValue> posi
 std::string to_string(const OptionValue& value) { return std::visit(Printer{}, value); }
 
 std::string_view describe(OptionType type) {
-  static constexpr std::string_view kWords[] = {"none",   "true or false", "a whole number", "a number",
-                                                "a text", "a list of numbers"};
+  static constexpr std::string_view kWords[] = {"none",     "true or false", "a whole number",
+                                                "a number", "a text",        "a list of numbers"};
   return kWords[static_cast<std::size_t>(type)];
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Options by name: what a job file or a forward text gives to a layer, loss, metric or optimizer that it names.
+// Options by name: what a job file or a forward text gives to a layer, loss, metric or optimizer that it
+// names.
 #include <tightloop/base/error.h>
 
 #include <cstdint>
@@ -45,7 +46,8 @@ class Options {
 
   /// False when absent or none.
   bool has(std::string_view name) const;
-  /// The value of an option that resolve() has filled in; throws InternalError when absent or of another type.
+  /// The value of an option that resolve() has filled in; throws InternalError when absent or of another
+  /// type.
   template <class T>
   const T& at(std::string_view name) const {
     const OptionValue* v = find(name);
@@ -58,13 +60,13 @@ class Options {
   std::vector<Entry> entries_;
 };
 
-/// `given` checked against `specs`, in the order of the specs and with defaults filled in. `owner` names the thing
-/// in messages ("linear", "optimizer adam"). Throws Error on an unknown name (suggesting the nearest), a value
-/// of another type, or a required option left out.
+/// `given` checked against `specs`, in the order of the specs and with defaults filled in. `owner` names the
+/// thing in messages ("linear", "optimizer adam"). Throws Error on an unknown name (suggesting the nearest),
+/// a value of another type, or a required option left out.
 Options resolve(std::string_view owner, const Options& given, std::span<const OptionSpec> specs);
 
-/// Names the arguments of a call: positional ones take the specs in order. Throws Error when there are too many or
-/// one is given twice; resolve() does the rest.
+/// Names the arguments of a call: positional ones take the specs in order. Throws Error when there are too
+/// many or one is given twice; resolve() does the rest.
 Options name_arguments(std::string_view owner, std::span<const OptionValue> positional, const Options& named,
                        std::span<const OptionSpec> specs);
 

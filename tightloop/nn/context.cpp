@@ -36,8 +36,8 @@ Check first_of(const Tensor& bad, const Tensor& values, std::string what, std::s
   const Tensor first = amin(select(reshape(bad, flat), iota(flat, 0), broadcast_to(count, flat)));
   const Tensor found = first < count;
   const Tensor at = select(found, first, scalar(0, DType::i64));
-  const Tensor per_row = bad.rank() == 0 ? scalar(1, DType::i64)
-                                         : floor_div(count, size(bad.dim(0), DType::i64));
+  const Tensor per_row =
+      bad.rank() == 0 ? scalar(1, DType::i64) : floor_div(count, size(bad.dim(0), DType::i64));
   return {select(found, floor_div(at, per_row), scalar(-1, DType::i64)),
           cast(gather(reshape(values, flat), at), DType::f64), std::move(what), std::move(rule)};
 }
@@ -59,13 +59,15 @@ Context* Context::current() { return innermost(); }
 
 const Tensor& Context::seed(const char* layer) const {
   if (!seed_.defined())
-    throw Error(fmt::format("{}: training draws random numbers; make nn::Context with a seed and a step", layer));
+    throw Error(
+        fmt::format("{}: training draws random numbers; make nn::Context with a seed and a step", layer));
   return seed_;
 }
 
 const Tensor& Context::step(const char* layer) const {
   if (!step_.defined())
-    throw Error(fmt::format("{}: training draws random numbers; make nn::Context with a seed and a step", layer));
+    throw Error(
+        fmt::format("{}: training draws random numbers; make nn::Context with a seed and a step", layer));
   return step_;
 }
 

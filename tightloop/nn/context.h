@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a layer or loss may ask while it is being traced: training or evaluation, random streams, and where to put
-// checks of the data.
+// What a layer or loss may ask while it is being traced: training or evaluation, random streams, and where to
+// put checks of the data.
 #include <tightloop/ir/tensor.h>
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace tightloop::nn {
 
 /// A rule about the data of a batch that only its values can break (a label out of range).
 struct Check {
-  Tensor row;          ///< i64[]: the first row of the batch that breaks the rule, or -1
-  Tensor value;        ///< f64[]: the value found there; meaningless when row is -1
-  std::string what;    ///< "cross_entropy: target"
-  std::string rule;    ///< "must be 0..4 (5 classes)"
+  Tensor row;        ///< i64[]: the first row of the batch that breaks the rule, or -1
+  Tensor value;      ///< f64[]: the value found there; meaningless when row is -1
+  std::string what;  ///< "cross_entropy: target"
+  std::string rule;  ///< "must be 0..4 (5 classes)"
 
   /// "cross_entropy: target -1 in row 17 must be 0..4 (5 classes)"
   std::string text(std::int64_t at, double found) const;
@@ -54,8 +54,8 @@ class Context {
 /// Step number under which initialisers draw, so that they share no random block with a training step.
 inline constexpr std::uint64_t kInitialStep = ~std::uint64_t{0};
 
-/// Sees to it that no element of `bad` (bool [B, ...]) is true where `result` is used. Under a Context it adds a
-/// Check and returns `result`. Otherwise, when the values are known, throws Error at once; when they
+/// Sees to it that no element of `bad` (bool [B, ...]) is true where `result` is used. Under a Context it
+/// adds a Check and returns `result`. Otherwise, when the values are known, throws Error at once; when they
 /// are not, returns `result` with NaN everywhere if any is bad.
 Tensor checked(Tensor result, const Tensor& bad, const Tensor& values, std::string what, std::string rule);
 

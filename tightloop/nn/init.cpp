@@ -19,7 +19,8 @@ struct Fans {
 Fans fans_of(const Array& weight) {
   const auto& dims = weight.dims();
   if (dims.size() < 2)
-    throw Error(fmt::format("init: fan in and fan out need a weight [out, in, ...], got {}", weight.type_string()));
+    throw Error(
+        fmt::format("init: fan in and fan out need a weight [out, in, ...], got {}", weight.type_string()));
   double field = 1;
   for (std::size_t i = 2; i < dims.size(); ++i) field *= static_cast<double>(dims[i]);
   return {static_cast<double>(dims[1]) * field, static_cast<double>(dims[0]) * field};

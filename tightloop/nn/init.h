@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Initial values of parameters: torch.nn.init's names and formulas. Draws are Philox functions of (seed, stream), so
-// nothing depends on what was drawn before.
+// Initial values of parameters: torch.nn.init's names and formulas. Draws are Philox functions of (seed,
+// stream), so nothing depends on what was drawn before.
 #include <tightloop/base/array.h>
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace tightloop::nn {
 
-/// Where an initialiser draws from: the run's seed and a stream of the parameter's own (its index in the model).
+/// Where an initialiser draws from: the run's seed and a stream of the parameter's own (its index in the
+/// model).
 struct Draw {
   std::uint64_t seed = 0;
   std::uint32_t stream = 0;
@@ -34,7 +35,8 @@ double leaky_relu_gain(double slope);
 
 // Fans of a weight [out, in, k...]: in·k and out·k. Fewer than 2 dims throw Error.
 
-/// U(-b, b), b = gain·√(3 / fan) with leaky ReLU's gain (He et al., 2015). Slope √5 is PyTorch's default for layers.
+/// U(-b, b), b = gain·√(3 / fan) with leaky ReLU's gain (He et al., 2015). Slope √5 is PyTorch's default for
+/// layers.
 Initializer kaiming_uniform(double slope = 0, Fan fan = Fan::in);
 /// N(0, gain² / fan)
 Initializer kaiming_normal(double slope = 0, Fan fan = Fan::in);

@@ -31,16 +31,17 @@ struct SmoothL1Options {
 Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, SmoothL1Options options = {});
 
 struct CrossEntropyOptions {
-  Tensor weight = {};                                    ///< [C], one for each class
-  std::optional<std::int64_t> ignore_index = {};         ///< none: every target must be a class (PyTorch's is -100)
-  double label_smoothing = 0;                            ///< 0..1
+  Tensor weight = {};                             ///< [C], one for each class
+  std::optional<std::int64_t> ignore_index = {};  ///< none: every target must be a class (PyTorch's is -100)
+  double label_smoothing = 0;                     ///< 0..1
   Reduction reduction = Reduction::mean;
 };
 /// logits [C], [B, C] or [B, C, ...]. Targets are class indices (integers, shape without C) or, floating and
 /// shaped as the logits, probabilities. `mean` divides by the sum of the rows' weights; a batch in which
 /// all is ignored gives 0. Targets outside 0..C-1 are refused (see checked()).
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, const CrossEntropyOptions& options = {});
-LossValue cross_entropy_value(const Tensor& logits, const Tensor& target, const CrossEntropyOptions& options = {});
+LossValue cross_entropy_value(const Tensor& logits, const Tensor& target,
+                              const CrossEntropyOptions& options = {});
 
 struct NllOptions {
   Tensor weight = {};
@@ -67,7 +68,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
                                         const BceLogitsOptions& options = {});
 
 struct KlDivOptions {
-  Reduction reduction = Reduction::mean;  ///< over elements; `batchmean` is the mathematical divergence for each row
+  Reduction reduction =
+      Reduction::mean;  ///< over elements; `batchmean` is the mathematical divergence for each row
   bool log_target = false;
 };
 /// target · (log target - input): input holds log-probabilities, target probabilities (logarithms if

@@ -10,7 +10,8 @@ namespace tightloop::nn {
 
 std::string Fields::path_of(std::string_view name) {
   if (name.empty() || name.find('.') != std::string_view::npos)
-    throw Error(fmt::format("module: '{}{}' is no field name: it must not be empty nor hold a dot", prefix_, name));
+    throw Error(
+        fmt::format("module: '{}{}' is no field name: it must not be empty nor hold a dot", prefix_, name));
   std::string path = prefix_ + std::string(name);
   if (std::find(taken_.begin(), taken_.end(), path) != taken_.end())
     throw Error(fmt::format("module: two fields are named '{}'", path));

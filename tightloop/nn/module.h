@@ -28,8 +28,8 @@ class Fields {
   std::vector<std::pair<std::string, Module*>> modules_;
 };
 
-/// Part of a model: holds parameters and other modules, and names each once. State-dict names, counting, printing,
-/// initialising and freezing follow.
+/// Part of a model: holds parameters and other modules, and names each once. State-dict names, counting,
+/// printing, initialising and freezing follow.
 ///
 ///     struct Net : nn::Module {
 ///       nn::Linear lin{40, 1, {.bias = false}};

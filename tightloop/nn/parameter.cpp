@@ -7,7 +7,8 @@ namespace tightloop {
 namespace {
 
 std::vector<std::int64_t> static_dims(const Shape& shape) {
-  if (!shape.is_static()) throw Error(fmt::format("parameter: dims must be numbers, got {}", to_string(shape)));
+  if (!shape.is_static())
+    throw Error(fmt::format("parameter: dims must be numbers, got {}", to_string(shape)));
   return shape.values({});
 }
 
@@ -23,12 +24,15 @@ Parameter::Parameter(Shape dims, DType dtype) : Parameter(std::move(dims), nn::i
 }
 
 Parameter::Parameter(Shape dims, nn::Initializer initializer, DType dtype)
-    : variable_(zeros_of(static_dims(dims), dtype)), dims_(static_dims(dims)), initializer_(std::move(initializer)) {}
+    : variable_(zeros_of(static_dims(dims), dtype)),
+      dims_(static_dims(dims)),
+      initializer_(std::move(initializer)) {}
 
 void Parameter::check_value() const {
   if (!has_value_)
-    throw Error(fmt::format("parameter '{}' {} has no value yet: call initialize(seed) on its module, or load one",
-                            name(), to_string(type())));
+    throw Error(
+        fmt::format("parameter '{}' {} has no value yet: call initialize(seed) on its module, or load one",
+                    name(), to_string(type())));
 }
 
 Tensor Parameter::value() const {

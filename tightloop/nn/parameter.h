@@ -13,8 +13,8 @@ class Parameter {
  public:
   /// Zero.
   explicit Parameter(Shape dims, DType dtype = DType::f32);
-  /// Has no value until initialize() (Module::initialize does it for all) or assign(). Throws Error for symbolic
-  /// dims and types that are not floating.
+  /// Has no value until initialize() (Module::initialize does it for all) or assign(). Throws Error for
+  /// symbolic dims and types that are not floating.
   Parameter(Shape dims, nn::Initializer initializer, DType dtype = DType::f32);
   Parameter(Parameter&&) = default;
   Parameter& operator=(Parameter&&) = default;

@@ -14,8 +14,7 @@ class Sequential final : public Layer {
  public:
   Sequential() = default;
   template <class... L>
-    requires((std::is_base_of_v<Layer, L> && ...) && sizeof...(L) > 0)
-  explicit Sequential(L... layers) {
+  requires((std::is_base_of_v<Layer, L> && ...) && sizeof...(L) > 0) explicit Sequential(L... layers) {
     (add(std::make_unique<L>(std::move(layers))), ...);
   }
 

@@ -48,7 +48,8 @@ Update Adam::step(const Tensor& parameter, const Tensor& g, std::span<const Tens
   const Tensor m = slots[0] + (1 - options_.beta1) * (g - slots[0]);
   const Tensor v = options_.beta2 * slots[1] + (1 - options_.beta2) * square(g);
   const Tensor largest = options_.amsgrad ? maximum(slots[2], v) : v;
-  const Tensor p = parameter - cast(factors[kScale], dtype) * m / (sqrt(largest) + cast(factors[kEps], dtype));
+  const Tensor p =
+      parameter - cast(factors[kScale], dtype) * m / (sqrt(largest) + cast(factors[kEps], dtype));
   if (options_.amsgrad) return {p, {m, v, largest}};
   return {p, {m, v}};
 }
@@ -61,7 +62,8 @@ Update Adam::update(const Tensor& parameter, const Tensor& gradient, std::span<c
 
 std::vector<OptionSpec> adam_options(double weight_decay) {
   return {{"lr", OptionType::number, 1e-3, "learning rate"},
-          {"betas", OptionType::list, Numbers{0.9, 0.999}, "decay of the averages of the gradient and its square"},
+          {"betas", OptionType::list, Numbers{0.9, 0.999},
+           "decay of the averages of the gradient and its square"},
           {"eps", OptionType::number, 1e-8, "added to the denominator"},
           {"weight_decay", OptionType::number, weight_decay},
           {"amsgrad", OptionType::boolean, false, "use the largest average of squares so far"}};
@@ -71,18 +73,21 @@ AdamOptions adam_options_of(std::string_view optimizer, const Options& o) {
   const auto& betas = o.at<Numbers>("betas");
   if (betas.size() != 2)
     throw Error(fmt::format("optimizer {}: betas must be two numbers, got {}", optimizer, to_string(betas)));
-  return {o.at<double>("lr"),           betas[0], betas[1], o.at<double>("eps"),
-          o.at<double>("weight_decay"), o.at<bool>("amsgrad")};
+  return {o.at<double>("lr"),   betas[0], betas[1], o.at<double>("eps"), o.at<double>("weight_decay"),
+          o.at<bool>("amsgrad")};
 }
 
 namespace {
 
-std::unique_ptr<Optimizer> build(const Options& o) { return std::make_unique<Adam>(adam_options_of("adam", o)); }
+std::unique_ptr<Optimizer> build(const Options& o) {
+  return std::make_unique<Adam>(adam_options_of("adam", o));
+}
 
 }  // namespace
 
 const OptimizerDef& adam_def() {
-  static const OptimizerDef def{"adam", "Adam; weight decay is L2, added to the gradient", adam_options(0), build};
+  static const OptimizerDef def{"adam", "Adam; weight decay is L2, added to the gradient", adam_options(0),
+                                build};
   return def;
 }
 

@@ -13,9 +13,9 @@ struct AdamOptions {
   bool amsgrad = false;
 };
 
-/// Kingma & Ba, "Adam: a method for stochastic optimization", 2015, as torch.optim.Adam; with amsgrad after Reddi et
-/// al., 2018. m ← β₁m + (1-β₁)g, v ← β₂v + (1-β₂)g²,
-/// p ← p - lr/(1-β₁ᵗ) · m / (√v/√(1-β₂ᵗ) + ε). Weight decay is L2, added to the gradient.
+/// Kingma & Ba, "Adam: a method for stochastic optimization", 2015, as torch.optim.Adam; with amsgrad after
+/// Reddi et al., 2018. m ← β₁m + (1-β₁)g, v ← β₂v + (1-β₂)g², p ← p - lr/(1-β₁ᵗ) · m / (√v/√(1-β₂ᵗ) + ε).
+/// Weight decay is L2, added to the gradient.
 class Adam : public Optimizer {
  public:
   /// Throws Error on a value out of range.

@@ -13,8 +13,8 @@ struct AdamWOptions {
   bool amsgrad = false;
 };
 
-/// Loshchilov & Hutter, "Decoupled weight decay regularization", 2019, as torch.optim.AdamW: p is first multiplied by
-/// 1 - lr·λ, then takes Adam's step.
+/// Loshchilov & Hutter, "Decoupled weight decay regularization", 2019, as torch.optim.AdamW: p is first
+/// multiplied by 1 - lr·λ, then takes Adam's step.
 class AdamW final : public Adam {
  public:
   /// Throws Error on a value out of range.

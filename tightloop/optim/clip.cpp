@@ -24,7 +24,8 @@ Tensor scale_of(const std::vector<Tensor>& gradients) {
 }  // namespace
 
 Tensor global_norm(const std::vector<Tensor>& gradients) {
-  const bool wide = std::any_of(gradients.begin(), gradients.end(), [](const Tensor& g) { return g.dtype() == DType::f64; });
+  const bool wide = std::any_of(gradients.begin(), gradients.end(),
+                                [](const Tensor& g) { return g.dtype() == DType::f64; });
   const Tensor scale = wide ? scale_of(gradients) : Tensor();
   Tensor squares = scalar(0, DType::f64);
   for (const Tensor& g : gradients) {

@@ -27,8 +27,8 @@ std::unique_ptr<Optimizer> make_optimizer(std::string_view name, const Options& 
     return def->build(resolve(fmt::format("optimizer {}", name), given, def->options));
   std::vector<std::string> names;
   for (const OptimizerDef* def : all_optimizers()) names.emplace_back(def->name);
-  throw Error(
-      fmt::format("unknown optimizer '{}'{}; known are {}", name, suggestion(name, names), fmt::join(names, ", ")));
+  throw Error(fmt::format("unknown optimizer '{}'{}; known are {}", name, suggestion(name, names),
+                          fmt::join(names, ", ")));
 }
 
 }  // namespace tightloop::optim

@@ -20,7 +20,8 @@ std::size_t group_of(std::span<const Group> groups, const std::string& path) {
 
 void check_patterns(std::span<const Group> groups, std::span<const Item> items) {
   for (const Group& g : groups) {
-    const bool used = std::any_of(items.begin(), items.end(), [&](const Item& i) { return matches(g.pattern, i.path); });
+    const bool used =
+        std::any_of(items.begin(), items.end(), [&](const Item& i) { return matches(g.pattern, i.path); });
     if (used) continue;
     std::vector<std::string> paths;
     for (const Item& i : items) paths.push_back(i.path);
@@ -61,8 +62,8 @@ bool matches(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
-std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, const Tensor& step, const Tensor& lr,
-                          std::span<const Group> groups) {
+std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, const Tensor& step,
+                          const Tensor& lr, std::span<const Group> groups) {
   check_patterns(groups, items);
   const Tensor count = step + 1.0;
   std::vector<std::optional<Prepared>> prepared(groups.size() + 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Update rules: pure functions from a parameter, its gradient and its slots to new ones. Formulas and defaults are
-// those of torch.optim.
+// Update rules: pure functions from a parameter, its gradient and its slots to new ones. Formulas and
+// defaults are those of torch.optim.
 #include <tightloop/base/options.h>
 #include <tightloop/ir/tensor.h>
 
@@ -56,8 +56,8 @@ struct Item {
 
 /// Applies the rule to every item. `step`: i64[], 0 in the first step (the graph's step input); `lr`: f64[].
 /// Throws Error when a group's pattern matches no item.
-std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, const Tensor& step, const Tensor& lr,
-                          std::span<const Group> groups = {});
+std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, const Tensor& step,
+                          const Tensor& lr, std::span<const Group> groups = {});
 
 /// Groups that keep every parameter matching a pattern out of weight decay.
 std::vector<Group> without_decay(const std::vector<std::string>& patterns);

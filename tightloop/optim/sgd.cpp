@@ -46,21 +46,23 @@ Update Sgd::update(const Tensor& parameter, const Tensor& gradient, std::span<co
 namespace {
 
 std::unique_ptr<Optimizer> build(const Options& o) {
-  return std::make_unique<Sgd>(SgdOptions{o.at<double>("lr"), o.at<double>("momentum"), o.at<double>("dampening"),
-                                          o.at<double>("weight_decay"), o.at<bool>("nesterov")});
+  return std::make_unique<Sgd>(SgdOptions{o.at<double>("lr"), o.at<double>("momentum"),
+                                          o.at<double>("dampening"), o.at<double>("weight_decay"),
+                                          o.at<bool>("nesterov")});
 }
 
 }  // namespace
 
 const OptimizerDef& sgd_def() {
-  static const OptimizerDef def{"sgd",
-                                "stochastic gradient descent with momentum",
-                                {{"lr", OptionType::number, 1e-3, "learning rate"},
-                                 {"momentum", OptionType::number, 0.0},
-                                 {"dampening", OptionType::number, 0.0, "share of the gradient kept out of the momentum"},
-                                 {"weight_decay", OptionType::number, 0.0, "L2, added to the gradient"},
-                                 {"nesterov", OptionType::boolean, false}},
-                                build};
+  static const OptimizerDef def{
+      "sgd",
+      "stochastic gradient descent with momentum",
+      {{"lr", OptionType::number, 1e-3, "learning rate"},
+       {"momentum", OptionType::number, 0.0},
+       {"dampening", OptionType::number, 0.0, "share of the gradient kept out of the momentum"},
+       {"weight_decay", OptionType::number, 0.0, "L2, added to the gradient"},
+       {"nesterov", OptionType::boolean, false}},
+      build};
   return def;
 }
 

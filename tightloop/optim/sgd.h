@@ -12,7 +12,8 @@ struct SgdOptions {
   bool nesterov = false;    ///< needs momentum and no dampening
 };
 
-/// torch.optim.SGD: b ← μ·b + (1-τ)·g (b = g in the first step), p ← p - lr·b, or with Nesterov p - lr·(g + μ·b).
+/// torch.optim.SGD: b ← μ·b + (1-τ)·g (b = g in the first step), p ← p - lr·b, or with Nesterov p - lr·(g +
+/// μ·b).
 class Sgd final : public Optimizer {
  public:
   /// Throws Error on a value out of range.

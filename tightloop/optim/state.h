@@ -26,8 +26,8 @@ class State {
               std::move(groups)) {}
   State(std::unique_ptr<Optimizer> rule, std::vector<Variable> variables, std::vector<Group> groups = {});
 
-  /// One step: assigns new values to the variables, the slots and the step count. `gradients` in the order of the
-  /// variables. Throws Error when their number differs.
+  /// One step: assigns new values to the variables, the slots and the step count. `gradients` in the order of
+  /// the variables. Throws Error when their number differs.
   void update(const std::vector<Tensor>& gradients);
   /// Steps done, i64[].
   Tensor step() const { return step_.value(); }

@@ -16,13 +16,15 @@ Dropout::Dropout(double p) : p_(p) {
 std::string Dropout::describe() const { return fmt::format("Dropout({})", p_); }
 
 Tensor Dropout::forward(const Tensor& x) {
-  if (!is_floating(x.dtype())) throw Error(fmt::format("dropout: x must be floating, got {}", to_string(x.type())));
+  if (!is_floating(x.dtype()))
+    throw Error(fmt::format("dropout: x must be floating, got {}", to_string(x.type())));
   if (!Context::training() || p_ == 0) return x;
   Context& context = *Context::current();
   const std::int64_t stream = context.next_stream();
   const Tensor zero = zeros({}, x.dtype());
   if (p_ == 1) return broadcast_to(zero, x.shape());
-  const Tensor keep = random_bernoulli(x.shape(), 1 - p_, context.seed("dropout"), context.step("dropout"), stream);
+  const Tensor keep =
+      random_bernoulli(x.shape(), 1 - p_, context.seed("dropout"), context.step("dropout"), stream);
   return select(keep, x * (1 / (1 - p_)), zero);
 }
 
@@ -36,10 +38,11 @@ std::unique_ptr<Layer> build(const Options& o, const TensorType&) {
 }  // namespace
 
 const LayerDef& dropout_def() {
-  static const LayerDef def{"dropout",
-                            "in training, zeroes elements with probability p and scales the others by 1/(1-p)",
-                            {{"p", OptionType::number, 0.5}},
-                            build};
+  static const LayerDef def{
+      "dropout",
+      "in training, zeroes elements with probability p and scales the others by 1/(1-p)",
+      {{"p", OptionType::number, 0.5}},
+      build};
   return def;
 }
 

@@ -4,8 +4,8 @@
 
 namespace tightloop::nn {
 
-/// In training zeroes each element with probability p and multiplies the others by 1/(1-p); else the identity. The
-/// mask is a function of (seed, step, layer, element): computed where it is used, never stored.
+/// In training zeroes each element with probability p and multiplies the others by 1/(1-p); else the
+/// identity. The mask is a function of (seed, step, layer, element): computed where it is used, never stored.
 class Dropout final : public Layer {
  public:
   /// Throws Error unless 0 ≤ p ≤ 1.

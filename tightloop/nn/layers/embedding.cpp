@@ -62,19 +62,20 @@ namespace {
 std::unique_ptr<Layer> build(const Options& o, const TensorType&) {
   EmbeddingOptions options;
   if (o.has("padding_idx")) options.padding_idx = o.at<std::int64_t>("padding_idx");
-  return std::make_unique<Embedding>(o.at<std::int64_t>("num_embeddings"), o.at<std::int64_t>("embedding_dim"),
-                                     options);
+  return std::make_unique<Embedding>(o.at<std::int64_t>("num_embeddings"),
+                                     o.at<std::int64_t>("embedding_dim"), options);
 }
 
 }  // namespace
 
 const LayerDef& embedding_def() {
-  static const LayerDef def{"embedding",
-                            "rows of a table by id",
-                            {{"num_embeddings", OptionType::integer, {}, "rows of the table", true},
-                             {"embedding_dim", OptionType::integer, {}, "length of a row", true},
-                             {"padding_idx", OptionType::integer, {}, "row that starts at 0 and is not trained"}},
-                            build};
+  static const LayerDef def{
+      "embedding",
+      "rows of a table by id",
+      {{"num_embeddings", OptionType::integer, {}, "rows of the table", true},
+       {"embedding_dim", OptionType::integer, {}, "length of a row", true},
+       {"padding_idx", OptionType::integer, {}, "row that starts at 0 and is not trained"}},
+      build};
   return def;
 }
 

@@ -7,11 +7,12 @@
 namespace tightloop::nn {
 
 struct EmbeddingOptions {
-  std::optional<std::int64_t> padding_idx = {};  ///< this row starts at 0 and gets no gradient; negative: from the end
+  std::optional<std::int64_t> padding_idx =
+      {};  ///< this row starts at 0 and gets no gradient; negative: from the end
 };
 
-/// ids [...] → rows of weight [num, dim]: [..., dim]. weight starts in N(0, 1). Ids outside 0..num-1 are refused
-/// (see checked()).
+/// ids [...] → rows of weight [num, dim]: [..., dim]. weight starts in N(0, 1). Ids outside 0..num-1 are
+/// refused (see checked()).
 class Embedding final : public Layer {
  public:
   /// Throws Error unless both are at least 1 and the padding row exists.

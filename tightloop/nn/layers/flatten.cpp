@@ -22,11 +22,11 @@ std::unique_ptr<Layer> build(const Options& o, const TensorType&) {
 }  // namespace
 
 const LayerDef& flatten_def() {
-  static const LayerDef def{
-      "flatten",
-      "dims start_dim..end_dim become one",
-      {{"start_dim", OptionType::integer, std::int64_t{1}}, {"end_dim", OptionType::integer, std::int64_t{-1}}},
-      build};
+  static const LayerDef def{"flatten",
+                            "dims start_dim..end_dim become one",
+                            {{"start_dim", OptionType::integer, std::int64_t{1}},
+                             {"end_dim", OptionType::integer, std::int64_t{-1}}},
+                            build};
   return def;
 }
 

@@ -8,7 +8,8 @@
 
 namespace tightloop::nn {
 
-/// A module from one tensor to one tensor. Nodes it makes carry its name, so that messages can tell the layer.
+/// A module from one tensor to one tensor. Nodes it makes carry its name, so that messages can tell the
+/// layer.
 class Layer : public Module {
  public:
   Tensor operator()(const Tensor& x);

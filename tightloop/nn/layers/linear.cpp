@@ -55,11 +55,11 @@ std::unique_ptr<Layer> build(const Options& o, const TensorType& x) {
 }  // namespace
 
 const LayerDef& linear_def() {
-  static const LayerDef def{"linear",
-                            "x · weightᵀ + bias over the last dim",
-                            {{"out_features", OptionType::integer, {}, "outputs", true},
-                             {"bias", OptionType::boolean, true}},
-                            build};
+  static const LayerDef def{
+      "linear",
+      "x · weightᵀ + bias over the last dim",
+      {{"out_features", OptionType::integer, {}, "outputs", true}, {"bias", OptionType::boolean, true}},
+      build};
   return def;
 }
 

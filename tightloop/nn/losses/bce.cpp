@@ -22,8 +22,9 @@ Tensor binary_cross_entropy(const Tensor& prediction, const Tensor& target, cons
   Tensor losses = -(t * held_log(prediction) + (1.0 - t) * held_log(1.0 - prediction));
   if (options.weight.defined()) losses = losses * cast(options.weight, prediction.dtype());
   const Tensor inside = logical_and(prediction >= 0.0, prediction <= 1.0);
-  return checked(reduced(losses, options.reduction), logical_not(logical_or(inside, is_nan(prediction))), prediction,
-                 "bce: prediction", "must be 0..1; end the model with sigmoid, or use bce_with_logits");
+  return checked(reduced(losses, options.reduction), logical_not(logical_or(inside, is_nan(prediction))),
+                 prediction, "bce: prediction",
+                 "must be 0..1; end the model with sigmoid, or use bce_with_logits");
 }
 
 namespace losses {
@@ -38,8 +39,8 @@ LossFn build(const Options& given) {
 }  // namespace
 
 const LossDef& bce_def() {
-  static const LossDef def{"bce", "binary cross-entropy, from probabilities", TargetKind::values,
-                           {reduction_option()}, build};
+  static const LossDef def{
+      "bce", "binary cross-entropy, from probabilities", TargetKind::values, {reduction_option()}, build};
   return def;
 }
 

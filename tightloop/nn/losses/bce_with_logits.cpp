@@ -5,9 +5,10 @@
 
 namespace tightloop::nn {
 
-// softplus(x) = max(x, 0) + log1p(exp(-|x|)): finite for every x, nothing cancels, and max shares its gradient at
-// x = 0, so that the slope there is 1/2.
-Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, const BceLogitsOptions& options) {
+// softplus(x) = max(x, 0) + log1p(exp(-|x|)): finite for every x, nothing cancels, and max shares its
+// gradient at x = 0, so that the slope there is 1/2.
+Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
+                                        const BceLogitsOptions& options) {
   const Tensor t = aligned_target("bce_with_logits", logits, target);
   const Tensor negative = 1.0 - t;
   Tensor positive = t;
@@ -24,7 +25,8 @@ namespace {
 
 LossFn build(const Options& given) {
   const Tensor pos_weight = vector_option(given, "pos_weight");
-  return [pos_weight, r = reduction_of("bce_with_logits", given)](const Tensor& prediction, const Tensor& target) {
+  return [pos_weight, r = reduction_of("bce_with_logits", given)](const Tensor& prediction,
+                                                                  const Tensor& target) {
     return by_rows(binary_cross_entropy_with_logits(prediction, target, {{}, pos_weight, r}), prediction, r);
   };
 }
@@ -32,12 +34,13 @@ LossFn build(const Options& given) {
 }  // namespace
 
 const LossDef& bce_with_logits_def() {
-  static const LossDef def{"bce_with_logits",
-                           "binary cross-entropy of a sigmoid, from logits",
-                           TargetKind::values,
-                           {{"pos_weight", OptionType::list, {}, "factor of the positive part, one for each output"},
-                            reduction_option()},
-                           build};
+  static const LossDef def{
+      "bce_with_logits",
+      "binary cross-entropy of a sigmoid, from logits",
+      TargetKind::values,
+      {{"pos_weight", OptionType::list, {}, "factor of the positive part, one for each output"},
+       reduction_option()},
+      build};
   return def;
 }
 

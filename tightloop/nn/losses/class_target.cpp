@@ -8,13 +8,11 @@
 namespace tightloop::nn {
 namespace {
 
-std::vector<Dim> row_dims(const Tensor& scores) {
-  return {scores.shape().begin(), scores.shape().end() - 1};
-}
+std::vector<Dim> row_dims(const Tensor& scores) { return {scores.shape().begin(), scores.shape().end() - 1}; }
 
 std::string class_rule(std::int64_t classes) {
-  return fmt::format("must be 0..{} ({} classes); declare ignore_index if it marks rows to leave out", classes - 1,
-                     classes);
+  return fmt::format("must be 0..{} ({} classes); declare ignore_index if it marks rows to leave out",
+                     classes - 1, classes);
 }
 
 }  // namespace
@@ -26,9 +24,10 @@ Tensor classes_last(std::string_view loss, const Tensor& scores) {
                             to_string(scores.type())));
   const Dim& classes = scores.dim(rank == 1 ? 0 : 1);
   if (!classes.is_static() || classes.factor < 2)
-    throw Error(fmt::format("{}: needs a score for each of at least 2 classes, got {}; for one yes-or-no output use "
-                            "bce_with_logits",
-                            loss, to_string(scores.type())));
+    throw Error(
+        fmt::format("{}: needs a score for each of at least 2 classes, got {}; for one yes-or-no output use "
+                    "bce_with_logits",
+                    loss, to_string(scores.type())));
   if (rank <= 2) return scores;
   Axes order{0};
   for (std::size_t i = 2; i < rank; ++i) order.push_back(static_cast<std::int64_t>(i));
@@ -44,18 +43,19 @@ Tensor class_weight(std::string_view loss, const Tensor& scores, const Tensor& w
   return cast(weight, scores.dtype());
 }
 
-ClassTarget class_target(std::string_view loss, const Tensor& scores, const Tensor& target, const Tensor& weight,
-                         std::optional<std::int64_t> ignore_index) {
+ClassTarget class_target(std::string_view loss, const Tensor& scores, const Tensor& target,
+                         const Tensor& weight, std::optional<std::int64_t> ignore_index) {
   if (!is_integer(target.dtype()))
-    throw Error(fmt::format("{}: class targets must be integers, got {} for scores {}; cast them, or give "
-                            "probabilities shaped as the scores",
-                            loss, to_string(target.type()), to_string(scores.type())));
+    throw Error(
+        fmt::format("{}: class targets must be integers, got {} for scores {}; cast them, or give "
+                    "probabilities shaped as the scores",
+                    loss, to_string(target.type()), to_string(scores.type())));
   const Shape rows(row_dims(scores));
   const bool column = target.rank() == rows.rank() + 1 && target.shape() == Shape([&] {
-                        auto dims = rows.dims();
-                        dims.emplace_back(1);
-                        return dims;
-                      }());
+                                                            auto dims = rows.dims();
+                                                            dims.emplace_back(1);
+                                                            return dims;
+                                                          }());
   Tensor index = cast(column ? reshape(target, rows) : target, DType::i64);
   if (index.shape() != rows)
     throw Error(fmt::format("{}: targets for {} scores must be integers {}, got {}", loss,

@@ -8,8 +8,8 @@
 
 namespace tightloop::nn {
 
-/// [C] as it is; [B, C, ...] with the class axis moved to the end: [B, ..., C]. Throws Error when there is no class
-/// axis, it has fewer than 2 classes, or the scores are not floating.
+/// [C] as it is; [B, C, ...] with the class axis moved to the end: [B, ..., C]. Throws Error when there is no
+/// class axis, it has fewer than 2 classes, or the scores are not floating.
 Tensor classes_last(std::string_view loss, const Tensor& scores);
 
 /// Class indices made safe to look up, and how much each row counts.
@@ -21,10 +21,11 @@ struct ClassTarget {
 
 /// `scores`: [rows..., C]. Throws Error when the target is not integer, has another shape ([B, 1] for [B] is
 /// aligned), or `weight` is not [C].
-ClassTarget class_target(std::string_view loss, const Tensor& scores, const Tensor& target, const Tensor& weight,
-                         std::optional<std::int64_t> ignore_index);
+ClassTarget class_target(std::string_view loss, const Tensor& scores, const Tensor& target,
+                         const Tensor& weight, std::optional<std::int64_t> ignore_index);
 
-/// `losses`, already weighted by row, reduced; `mean` divides by the sum of the row weights. Refuses targets outside 0..C-1.
+/// `losses`, already weighted by row, reduced; `mean` divides by the sum of the row weights. Refuses targets
+/// outside 0..C-1.
 LossValue class_loss(std::string_view loss, const Tensor& losses, const ClassTarget& t, std::int64_t classes,
                      Reduction reduction);
 

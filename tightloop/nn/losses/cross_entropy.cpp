@@ -42,15 +42,18 @@ LossValue of_probabilities(const Tensor& x, const Tensor& target, const CrossEnt
 }
 
 LossFn build(const Options& given) {
-  CrossEntropyOptions o{vector_option(given, "weight"), ignore_option(given), given.at<double>("label_smoothing"),
-                        reduction_of("cross_entropy", given)};
+  CrossEntropyOptions o{vector_option(given, "weight"), ignore_option(given),
+                        given.at<double>("label_smoothing"), reduction_of("cross_entropy", given)};
   check_smoothing(o.label_smoothing);
-  return [o](const Tensor& prediction, const Tensor& target) { return cross_entropy_value(prediction, target, o); };
+  return [o](const Tensor& prediction, const Tensor& target) {
+    return cross_entropy_value(prediction, target, o);
+  };
 }
 
 }  // namespace
 
-LossValue cross_entropy_value(const Tensor& logits, const Tensor& target, const CrossEntropyOptions& options) {
+LossValue cross_entropy_value(const Tensor& logits, const Tensor& target,
+                              const CrossEntropyOptions& options) {
   check_smoothing(options.label_smoothing);
   const Tensor x = classes_last("cross_entropy", logits);
   if (is_floating(target.dtype()) && target.shape() == logits.shape())

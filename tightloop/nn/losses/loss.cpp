@@ -34,10 +34,12 @@ const LossDef* find_loss(std::string_view name) {
 }
 
 LossFn make_loss(std::string_view name, const Options& given) {
-  if (const LossDef* def = find_loss(name)) return def->build(resolve(fmt::format("loss {}", name), given, def->options));
+  if (const LossDef* def = find_loss(name))
+    return def->build(resolve(fmt::format("loss {}", name), given, def->options));
   std::vector<std::string> names;
   for (const LossDef* def : all_losses()) names.emplace_back(def->name);
-  throw Error(fmt::format("unknown loss '{}'{}; known are {}", name, suggestion(name, names), fmt::join(names, ", ")));
+  throw Error(fmt::format("unknown loss '{}'{}; known are {}", name, suggestion(name, names),
+                          fmt::join(names, ", ")));
 }
 
 LossFn mean_loss(std::function<Tensor(const Tensor&, const Tensor&)> loss) {
@@ -52,22 +54,29 @@ LossFn mean_loss(std::function<Tensor(const Tensor&, const Tensor&)> loss) {
 
 Tensor aligned_target(std::string_view loss, const Tensor& prediction, const Tensor& target) {
   if (!is_floating(prediction.dtype()))
-    throw Error(fmt::format("{}: the prediction must be floating, got {}", loss, to_string(prediction.type())));
+    throw Error(
+        fmt::format("{}: the prediction must be floating, got {}", loss, to_string(prediction.type())));
   Tensor t = target;
-  if (is_longer_by_one(target.shape(), prediction.shape()) || is_longer_by_one(prediction.shape(), target.shape()))
+  if (is_longer_by_one(target.shape(), prediction.shape()) ||
+      is_longer_by_one(prediction.shape(), target.shape()))
     t = reshape(target, prediction.shape());
   if (t.shape() != prediction.shape())
-    throw Error(fmt::format("{}: prediction and target must have the same shape, got {} and {}; reshape one of them",
-                            loss, to_string(prediction.type()), to_string(target.type())));
+    throw Error(
+        fmt::format("{}: prediction and target must have the same shape, got {} and {}; reshape one of them",
+                    loss, to_string(prediction.type()), to_string(target.type())));
   return cast(t, prediction.dtype());
 }
 
 Tensor reduced(const Tensor& losses, Reduction reduction) {
   switch (reduction) {
-    case Reduction::mean: return mean(losses);
-    case Reduction::sum: return sum(losses);
-    case Reduction::none: return losses;
-    case Reduction::batchmean: break;
+    case Reduction::mean:
+      return mean(losses);
+    case Reduction::sum:
+      return sum(losses);
+    case Reduction::none:
+      return losses;
+    case Reduction::batchmean:
+      break;
   }
   throw Error("reduction 'batchmean' is for kl_div only");
 }

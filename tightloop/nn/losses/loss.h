@@ -50,7 +50,8 @@ const LossDef* find_loss(std::string_view name);
 /// A loss of the user's own that is a mean over the rows (or over all elements).
 LossFn mean_loss(std::function<Tensor(const Tensor& prediction, const Tensor& target)> loss);
 
-/// The target with the prediction's shape and dtype. Equal shapes fit; so do shapes that differ only by a last dim of 1
+/// The target with the prediction's shape and dtype. Equal shapes fit; so do shapes that differ only by a
+/// last dim of 1
 /// ([B] and [B, 1]), which are aligned. Nothing is broadcast: every other pair throws Error, and so does a
 /// prediction that is not floating.
 Tensor aligned_target(std::string_view loss, const Tensor& prediction, const Tensor& target);

@@ -30,13 +30,14 @@ LossFn build(const Options& given) {
 }  // namespace
 
 const LossDef& nll_def() {
-  static const LossDef def{"nll",
-                           "negative log-likelihood of the target class, from log-probabilities",
-                           TargetKind::classes,
-                           {{"weight", OptionType::list, {}, "one factor for each class"},
-                            {"ignore_index", OptionType::integer, {}, "target value that marks rows to leave out"},
-                            reduction_option()},
-                           build};
+  static const LossDef def{
+      "nll",
+      "negative log-likelihood of the target class, from log-probabilities",
+      TargetKind::classes,
+      {{"weight", OptionType::list, {}, "one factor for each class"},
+       {"ignore_index", OptionType::integer, {}, "target value that marks rows to leave out"},
+       reduction_option()},
+      build};
   return def;
 }
 

@@ -21,7 +21,8 @@ class Accuracy final : public MeanMetric {
   Part part(const Tensor& prediction, const Tensor& target) const override {
     if (is_binary(prediction)) return binary(prediction, target);
     const ClassRows rows = class_rows("accuracy", prediction, target, ignore_index_);
-    const Tensor hit = logical_and(argmax(rows.scores, -1) == rows.target, logical_not(any(is_nan(rows.scores), {-1})));
+    const Tensor hit =
+        logical_and(argmax(rows.scores, -1) == rows.target, logical_not(any(is_nan(rows.scores), {-1})));
     return {hits(hit, rows), counted(rows)};
   }
 
@@ -48,7 +49,8 @@ const MetricDef& accuracy_def() {
       "accuracy",
       "share of rows whose largest score is the target class; NaN scores miss",
       true,
-      {{"threshold", OptionType::number, 0.0, "one output a row: yes above this (0 for logits, 0.5 for probabilities)"},
+      {{"threshold", OptionType::number, 0.0,
+        "one output a row: yes above this (0 for logits, 0.5 for probabilities)"},
        {"ignore_index", OptionType::integer, {}, "target value that marks rows to leave out"}},
       build};
   return def;

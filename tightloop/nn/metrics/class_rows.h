@@ -15,7 +15,8 @@ struct ClassRows {
   Tensor kept;    ///< bool [rows...]; empty: all count
 };
 
-/// As cross_entropy takes them: logits [B, C, ...] and class indices, or probabilities, whose largest is the target.
+/// As cross_entropy takes them: logits [B, C, ...] and class indices, or probabilities, whose largest is the
+/// target.
 ClassRows class_rows(std::string_view metric, const Tensor& prediction, const Tensor& target,
                      std::optional<std::int64_t> ignore_index);
 /// How many of `hit` (bool [rows...]) are true, and how many rows count, as f64[].

@@ -44,7 +44,8 @@ std::unique_ptr<Metric> make_metric(std::string_view name, const Options& given)
     return def->build(resolve(fmt::format("metric {}", name), given, def->options));
   std::vector<std::string> names;
   for (const MetricDef* def : all_metrics()) names.emplace_back(def->name);
-  throw Error(fmt::format("unknown metric '{}'{}; known are {}", name, suggestion(name, names), fmt::join(names, ", ")));
+  throw Error(fmt::format("unknown metric '{}'{}; known are {}", name, suggestion(name, names),
+                          fmt::join(names, ", ")));
 }
 
 }  // namespace tightloop::nn

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Metrics over any number of batches: running states in the step graph, and a number at the end. The result does not
-// depend on how the rows are cut into batches.
+// Metrics over any number of batches: running states in the step graph, and a number at the end. The result
+// does not depend on how the rows are cut into batches.
 #include <tightloop/base/array.h>
 #include <tightloop/base/options.h>
 #include <tightloop/ir/tensor.h>

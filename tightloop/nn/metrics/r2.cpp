@@ -20,8 +20,8 @@ std::vector<std::int64_t> output_dims(const Shape& prediction) {
   return out;
 }
 
-/// Squares about the mean are merged batch by batch after Chan, Golub & LeVeque (1979), so that a large mean costs
-/// no digits.
+/// Squares about the mean are merged batch by batch after Chan, Golub & LeVeque (1979), so that a large mean
+/// costs no digits.
 class R2 final : public Metric {
  public:
   std::vector<MetricState> states(const TensorType& prediction) const override {

@@ -10,7 +10,9 @@ namespace {
 
 class Rmse final : public MeanMetric {
  public:
-  double finish(std::span<const Array> states) const override { return std::sqrt(MeanMetric::finish(states)); }
+  double finish(std::span<const Array> states) const override {
+    return std::sqrt(MeanMetric::finish(states));
+  }
 
  private:
   Part part(const Tensor& prediction, const Tensor& target) const override {

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks the layers and losses, with the options of the fixtures: every backend against the interpreter in f32
+// and f64 for odd sizes, gradients against finite differences, and every graph through print and parse.
+#include <tests/support/cases.h>
+#include <tests/support/evaluate.h>
+#include <tightloop/nn/layers/layer.h>
+#include <tightloop/nn/losses/loss.h>
+#include <tightloop/passes/differentiate.h>
+
+#include <set>
+
+namespace tightloop::nn {
+namespace {
+
+using testing::Case;
+using testing::Feed;
+
+/// A subject: a function of x and perhaps a target, giving {scalar, its gradient where x is floating}.
+struct Subject {
+  std::string name;
+  std::string text;
+  testing::Function function;
+  std::function<std::vector<Feed>(std::int64_t rows, DType dtype)> feeds;
+  bool smooth = true;  ///< x is floating
+};
+
+/// Numbers in (-3, 3) without pattern, away from where activations have their kinks.
+Array numbers(DType dtype, std::vector<std::int64_t> dims, double scale = 3) {
+  Array a(dtype, std::move(dims));
+  for (std::int64_t i = 0; i < a.count(); ++i)
+    a.set(i, scale * std::sin(1.0 + 12.9898 * static_cast<double>(i + 1)));
+  return a;
+}
+
+Array classes(std::int64_t rows, std::int64_t count) {
+  Array a(DType::i64, {rows});
+  for (std::int64_t i = 0; i < rows; ++i) a.set_int(i, (i * 7 + 2) % count);
+  return a;
+}
+
+std::vector<Subject> layer_subjects() {
+  std::vector<Subject> out;
+  std::set<std::string> seen;
+  for (const Case& c : testing::read_cases("layers")) {
+    const bool whole_columns = c.options.has("dim") && c.options.at<std::int64_t>("dim") == 0;
+    if (whole_columns || !seen.insert(c.text).second) continue;
+    const bool ids = c.at("x").dtype() == DType::i64;
+    const auto dims = c.at("x").dims();
+    std::shared_ptr<Layer> layer = make_layer(c.name, c.options, testing::type_of({c.at("x"), true}));
+    layer->initialize(5);
+    const auto function = [layer, ids](const std::vector<Tensor>& in) {
+      const Tensor y = (*layer)(in[0]);
+      const Tensor loss = sum(y * sin(cast(iota(y.shape(), 1), y.dtype()) + 1.0));
+      return ids ? std::vector<Tensor>{loss} : std::vector<Tensor>{loss, gradients(loss, {in[0]})[0]};
+    };
+    const auto feeds = [ids, dims](std::int64_t rows, DType dtype) {
+      auto own = dims;
+      own[0] = rows;
+      if (!ids) return std::vector<Feed>{{numbers(dtype, own), true}};
+      return std::vector<Feed>{{classes(product(own), 7).reshaped(own), true}};
+    };
+    out.push_back({c.name, c.text, function, feeds, !ids});
+  }
+  return out;
+}
+
+Options job_options(const Case& c) {
+  Options out;
+  for (const auto& [key, value] : c.options)
+    if (key != "reduction" || value != OptionValue("none")) out.set(key, value);
+  return out;
+}
+
+std::vector<Subject> loss_subjects() {
+  std::vector<Subject> out;
+  std::set<std::string> seen;
+  for (const Case& c : testing::read_cases("losses")) {
+    const Options options = job_options(c);
+    if (c.at("x").rank() != 2 || c.options.at<std::string>("reduction") == "none" ||
+        !seen.insert(c.text).second)
+      continue;
+    const LossFn loss = make_loss(c.name, options);
+    const auto function = [loss](const std::vector<Tensor>& in) {
+      const LossValue v = loss(in[0], in[1]);
+      return std::vector<Tensor>{v.value, gradients(v.value, {in[0]})[0], v.total, v.weight};
+    };
+    const bool labels = find_loss(c.name)->target == TargetKind::classes;
+    const bool probabilities = c.name == "bce";
+    const auto feeds = [labels, probabilities](std::int64_t rows, DType dtype) {
+      Array x = numbers(dtype, {rows, 3}), t = numbers(dtype, {rows, 3}, 1);
+      for (std::int64_t i = 0; i < x.count(); ++i) {
+        if (probabilities) x.set(i, 0.5 + x.at(i) / 7);
+        t.set(i, 0.5 + t.at((i * 5 + 1) % t.count()) / 2.5);
+      }
+      return std::vector<Feed>{{x, true}, {labels ? classes(rows, 3) : t, true}};
+    };
+    out.push_back({c.name, c.text, function, feeds});
+  }
+  return out;
+}
+
+std::vector<Subject> subjects() {
+  auto out = layer_subjects();
+  for (auto& s : loss_subjects()) out.push_back(std::move(s));
+  return out;
+}
+
+double magnitude(const Array& a) {
+  double most = 1e-3;
+  for (std::int64_t i = 0; i < a.count(); ++i) most = std::max(most, std::abs(a.at(i)));
+  return most;
+}
+
+TEST(Walk, MeetsEveryLayerAndLoss) {
+  std::set<std::string_view> met;
+  const auto all = subjects();
+  for (const Subject& s : all) met.insert(s.name);
+  for (const LayerDef* def : all_layers()) EXPECT_TRUE(met.contains(def->name)) << def->name;
+  for (const LossDef* def : all_losses()) EXPECT_TRUE(met.contains(def->name)) << def->name;
+}
+
+TEST(Walk, NativeCodeAgreesWithTheInterpreter) {
+  CompileOptions exact;
+  exact.backend = Backend::reference;
+  exact.precise = true;
+  for (const Subject& s : subjects())
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      if (dtype == DType::f64 && !s.smooth) continue;
+      const auto native = testing::backends().back();
+      testing::Evaluation compiled(native, s.feeds(2, dtype), s.function),
+          interpreted(exact, s.feeds(2, dtype), s.function);
+      for (const std::int64_t rows : {1, 3, 17, 257}) {
+        SCOPED_TRACE(s.text + " rows " + std::to_string(rows) + " " + std::string(name(dtype)));
+        const auto got = compiled(s.feeds(rows, dtype)), wanted = interpreted(s.feeds(rows, dtype));
+        ASSERT_EQ(got.size(), wanted.size());
+        const double relative = dtype == DType::f32 ? 2e-5 : 1e-10;
+        for (std::size_t i = 0; i < got.size(); ++i)
+          testing::expect_close(got[i], wanted[i], relative, relative * 0.1 * magnitude(wanted[i]));
+      }
+    }
+}
+
+TEST(Walk, GradientsAgreeWithFiniteDifferences) {
+  CompileOptions exact;
+  exact.backend = Backend::reference;
+  for (const Subject& s : subjects()) {
+    if (!s.smooth) continue;
+    SCOPED_TRACE(s.text);
+    const auto feeds = s.feeds(3, DType::f64);
+    testing::Evaluation at(exact, feeds, s.function);
+    const Array slope = at(feeds)[1];
+    const double h = 1e-5;
+    for (std::int64_t i = 0; i < slope.count(); ++i) {
+      double sides[2];
+      for (int side = 0; side < 2; ++side) {
+        auto moved = feeds;
+        moved[0].value = feeds[0].value.clone();
+        moved[0].value.set(i, feeds[0].value.at(i) + (side == 0 ? h : -h));
+        sides[side] = at(moved)[0].at(0);
+      }
+      EXPECT_NEAR(slope.at(i), (sides[0] - sides[1]) / (2 * h), 1e-6 * std::max(1.0, magnitude(slope)))
+          << "element " << i;
+    }
+  }
+}
+
+TEST(Walk, GraphsPrintAndParseBack) {
+  for (const Subject& s : subjects()) {
+    SCOPED_TRACE(s.text);
+    const ir::Graph graph = testing::trace(s.feeds(2, DType::f32), s.function);
+    ir::verify(graph);
+    const std::string text = ir::print(graph);
+    EXPECT_EQ(ir::print(ir::parse(text, ops::find_op)), text);
+  }
+}
+
+}  // namespace
+}  // namespace tightloop::nn
