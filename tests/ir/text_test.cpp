@@ -88,6 +88,14 @@ TEST(IrText, RoundTripsEveryKindOfAttribute) {
   EXPECT_EQ(back.output("c2")->value.node().attrs.at<double>("value"), 0.1);
 }
 
+TEST(IrText, AScopeStaysOnItsLine) {
+  const Tensor x = input("x");
+  const Scope scope("\x01 a\nb \x0b");
+  const std::string text = print({"g", {x}, {{"y", make_node(kAdd, {x, x})}}});
+  EXPECT_NE(text.find("add(%0, %0)  # a b\n"), std::string::npos);
+  EXPECT_EQ(print(parse(text, lookup)), text);
+}
+
 TEST(IrText, DefaultsAreNotStored) {
   const Tensor x = input("x");
   const Tensor t = make_node(kOdd, {x}, {{"flag", false}, {"axes", Ints{1}}, {"scale", std::int64_t{1}}});

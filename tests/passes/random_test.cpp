@@ -54,6 +54,16 @@ TEST(RandomGraphs, PrintAndParseRoundTrip) {
   }
 }
 
+TEST(RandomGraphs, TheComparisonSeesAWrongElement) {
+  const Array wanted = Array::of<float>({3}, {1, -2, 100});
+  Array got = wanted.clone();
+  EXPECT_EQ(testing::difference(got, wanted, wanted.cast(DType::f64)), "");
+  got.set(1, -2.01);
+  EXPECT_NE(testing::difference(got, wanted, wanted.cast(DType::f64)), "");
+  got.set(1, std::nan(""));
+  EXPECT_NE(testing::difference(got, wanted, wanted.cast(DType::f64)), "");
+}
+
 TEST(RandomGraphs, UseEveryOp) {
   std::unordered_map<const ir::OpDef*, int> uses;
   for (std::uint64_t seed = 0; seed < 400; ++seed)

@@ -34,10 +34,13 @@ std::string attrs_text(const Attrs& attrs) {
   return out + "}";
 }
 
+/// On one line and without spaces at its ends, as the parser reads it.
 std::string scope_text(std::string scope) {
   for (char& c : scope)
     if (is_control(c)) c = ' ';
-  return scope.empty() ? "" : "  # " + scope;
+  const std::size_t first = scope.find_first_not_of(' ');
+  if (first == std::string::npos) return "";
+  return "  # " + scope.substr(first, scope.find_last_not_of(' ') + 1 - first);
 }
 
 std::string line(const Node& node, std::size_t number, const Numbers& numbers) {
