@@ -154,8 +154,8 @@ class LanesBuilder final : public ir::ScalarBuilder {
   }
   Scalar bitcast(Scalar a, DType to) override {
     require(size_of(a.dtype) == size_of(to), "bitcast: sizes");
-    Scalar out = a;
-    out.dtype = to;
+    Scalar out = make(to);
+    lanes(out) = lanes(a);
     return out;
   }
   Scalar libm(std::string_view name, std::initializer_list<Scalar> args) override {

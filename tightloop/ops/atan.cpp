@@ -19,7 +19,7 @@ Scalar fast(Scalar x) {
 const ir::OpDef& atan_op() {
   static const ir::OpDef op{
       .name = "atan",
-      .doc = "Inverse tangent.",
+      .doc = "Inverse tangent. f32 within 1.2 ulp.",
       .infer = same_float,
       .evaluate = [](const EvalArgs& a) { map(a, [](double x) { return std::atan(x); }); },
       .body = [](ScalarBuilder& b, Scalars in,

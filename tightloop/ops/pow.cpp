@@ -60,7 +60,8 @@ const ir::OpDef& pow_op() {
   static const ir::OpDef op{
       .name = "pow",
       .doc =
-          "a to the power b, as the C library's pow. The gradient by b is 0 where a is 0 and b is not "
+          "a to the power b, as the C library's pow; f32 within 0.6 ulp. The gradient by b is 0 where a is 0 "
+          "and b is not "
           "negative.",
       .arity = 2,
       .infer = same_float,

@@ -6,7 +6,7 @@ namespace tightloop::ops {
 const ir::OpDef& rsqrt_op() {
   static const ir::OpDef op{
       .name = "rsqrt",
-      .doc = "1 / sqrt(x).",
+      .doc = "1 / sqrt(x). f32 within 1.5 ulp.",
       .infer = same_float,
       .evaluate = [](const EvalArgs& a) { map(a, [](double x) { return 1 / std::sqrt(x); }); },
       .body = [](ScalarBuilder& b, Scalars in, const ir::Node&) { return b.like(in[0], 1) / b.sqrt(in[0]); },

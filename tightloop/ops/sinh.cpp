@@ -22,7 +22,7 @@ Scalar fast(Scalar x) {
 const ir::OpDef& sinh_op() {
   static const ir::OpDef op{
       .name = "sinh",
-      .doc = "Hyperbolic sine.",
+      .doc = "Hyperbolic sine. f32 within 1.6 ulp.",
       .infer = same_float,
       .evaluate = [](const EvalArgs& a) { map(a, [](double x) { return std::sinh(x); }); },
       .body = [](ScalarBuilder& b, Scalars in,

@@ -16,7 +16,7 @@ Scalar fast(Scalar x) {
 const ir::OpDef& tanh_op() {
   static const ir::OpDef op{
       .name = "tanh",
-      .doc = "Hyperbolic tangent.",
+      .doc = "Hyperbolic tangent. f32 within 5.5 ulp (3.3e-7) where it saturates, never beyond 1.",
       .infer = same_float,
       .evaluate = [](const EvalArgs& a) { map(a, [](double x) { return std::tanh(x); }); },
       .body = [](ScalarBuilder& b, Scalars in,
