@@ -74,13 +74,6 @@ Scalar quotient(Scalar n, Scalar d) {
   return b.fma(-excess, inverse, near);
 }
 
-Scalar saturating(Scalar x, double limit, std::initializer_list<double> p, std::initializer_list<double> q) {
-  x = at_most(at_least(x, -limit), limit);
-  const Scalar z = x * x;
-  const Scalar numerator = x.builder->fma(x * z, polynomial(z, p), x);
-  return at_most(at_least(quotient(numerator, polynomial(z, q)), -1), 1);
-}
-
 Scalar exp(Scalar x, int halvings) {
   ScalarBuilder& b = *x.builder;
   constexpr double log2e = 1.44269504088896340736;

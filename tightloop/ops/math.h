@@ -18,9 +18,6 @@ Scalar at_most(Scalar x, double high);
 /// numerator / denominator within 1 ulp, several times faster than a division; the denominator must be in
 /// [2^-60, 2^60].
 Scalar quotient(Scalar numerator, Scalar denominator);
-/// A function that saturates at ±1, as x · (1 + x² P(x²)) / Q(x²) for |x| up to `limit`.
-Scalar saturating(Scalar x, double limit, std::initializer_list<double> p, std::initializer_list<double> q);
-
 /// e^x / 2^halvings
 Scalar exp(Scalar x, int halvings = 0);
 /// log(m · 2^e) for a number split as split() does.

@@ -21,7 +21,7 @@ Scalar stable(ScalarBuilder& b, Scalars in, const ir::Node&) {
 const ir::OpDef& sigmoid_op() {
   static const ir::OpDef op{
       .name = "sigmoid",
-      .doc = "1 / (1 + exp(-x)). f32 within 2.3 ulp; 0 below -88.8.",
+      .doc = "1 / (1 + exp(-x)). f32 within 2.3 ulp.",
       .infer = same_float,
       .evaluate =
           [](const EvalArgs& a) {

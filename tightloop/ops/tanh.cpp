@@ -5,10 +5,16 @@
 namespace tightloop::ops {
 namespace {
 
+/// A minimax fit x (1 + x² P(x²)) / Q(x²) up to where tanh rounds to 1: a third cheaper than by exp.
 Scalar fast(Scalar x) {
-  return math::saturating(
-      x, 9.02, {0.13379718363285065, 0.0034940349869430065, 2.058348763966933e-05, 1.3319081837437352e-08},
-      {1.0, 0.4671303331851959, 0.025871075689792633, 0.0003283093683421612, 7.762023415125441e-07});
+  x = math::at_most(math::at_least(x, -9.02), 9.02);
+  const Scalar z = x * x;
+  const Scalar p = math::polynomial(
+      z, {0.13379718363285065, 0.0034940349869430065, 2.058348763966933e-05, 1.3319081837437352e-08});
+  const Scalar q = math::polynomial(
+      z, {1.0, 0.4671303331851959, 0.025871075689792633, 0.0003283093683421612, 7.762023415125441e-07});
+  const Scalar y = math::quotient(x.builder->fma(x * z, p, x), q);
+  return math::at_most(math::at_least(y, -1), 1);
 }
 
 }  // namespace
