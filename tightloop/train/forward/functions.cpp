@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the forward text, one line each; their meaning is that of ops/functions.h.
+// The functions of the forward text, one line each; their meaning is that of ops/functions.h. Activations are layers
+// and come from the list of layers.
 #include <tightloop/ops/functions.h>
 #include <tightloop/train/forward/functions.h>
 
@@ -23,12 +24,6 @@ Tensor binary(const Call& c) {
 template <Tensor (*F)(Tensor, Axes, bool)>
 Tensor reduction(const Call& c) {
   return F(c.tensor(0), c.axes(1), c.flag(2));
-}
-
-Tensor gelu_named(const Call& c) {
-  const std::string kind = c.text(1);
-  if (kind != "none" && kind != "erf" && kind != "tanh") c.refuse(1, "'none' or 'tanh'");
-  return gelu(c.tensor(0), kind == "tanh" ? Gelu::tanh : Gelu::erf);
 }
 
 std::optional<double> bound(const Call& c, std::size_t i) {
@@ -84,26 +79,6 @@ DType dtype(const Call& c, std::size_t i) {
 }
 
 constexpr Function kFunctions[] = {
-    // activations
-    {"relu(x)", unary<relu>},
-    {"gelu(x, approximate='none')", gelu_named},
-    {"silu(x)", unary<silu>},
-    {"sigmoid(x)", unary<sigmoid>},
-    {"tanh(x)", unary<tanh>},
-    {"leaky_relu(x, negative_slope=0.01)", [](const Call& c) { return leaky_relu(c.tensor(0), c.number(1)); }},
-    {"elu(x, alpha=1.0)", [](const Call& c) { return elu(c.tensor(0), c.number(1)); }},
-    {"selu(x)", unary<selu>},
-    {"softplus(x, beta=1.0, threshold=20.0)",
-     [](const Call& c) { return softplus(c.tensor(0), c.number(1), c.number(2)); }},
-    {"log_sigmoid(x)", unary<log_sigmoid>},
-    {"hardtanh(x, low=-1.0, high=1.0)", [](const Call& c) { return hardtanh(c.tensor(0), c.number(1), c.number(2)); }},
-    {"relu6(x)", unary<relu6>},
-    {"mish(x)", unary<mish>},
-    {"hardswish(x)", unary<hardswish>},
-    {"hardsigmoid(x)", unary<hardsigmoid>},
-    {"softsign(x)", unary<softsign>},
-    {"softmax(x, axis=-1)", [](const Call& c) { return softmax(c.tensor(0), c.integer(1)); }},
-    {"log_softmax(x, axis=-1)", [](const Call& c) { return log_softmax(c.tensor(0), c.integer(1)); }},
     // arithmetic
     {"abs(x)", unary<abs>},
     {"sign(x)", unary<sign>},
@@ -160,7 +135,6 @@ constexpr Function kFunctions[] = {
      [](const Call& c) { return argmin(c.tensor(0), c.integer(1), c.flag(2)); }},
     // shapes
     {"reshape(x, shape)", reshaped},
-    {"flatten(x, start=1, end=-1)", [](const Call& c) { return flatten(c.tensor(0), c.integer(1), c.integer(2)); }},
     {"expand(x, shape)", expanded},
     {"permute(x, order)", [](const Call& c) { return permute(c.tensor(0), c.integers(1)); }},
     {"transpose(x, a, b)", [](const Call& c) { return transpose(c.tensor(0), c.integer(1), c.integer(2)); }},
