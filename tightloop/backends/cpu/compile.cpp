@@ -101,7 +101,7 @@ class CpuExecutable final : public Executable {
         }
       }
     }
-    const std::vector<char> object = generate_object(plan_, target);
+    const std::vector<char> object = generate_objects(plan_, target, available_cores());
     code_.emplace(object, plan_.schedule.kernels.size());
     if (cache) cache->store(key, object);
   }

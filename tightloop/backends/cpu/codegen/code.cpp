@@ -4,6 +4,8 @@
 #include <llvm/Support/TargetSelect.h>
 #include <tightloop/backends/cpu/codegen/generate.h>
 
+#include <cstring>
+
 namespace tightloop::backends::cpu {
 namespace {
 
@@ -19,13 +21,21 @@ struct Code::Linker {
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };
 
-Code::Code(std::span<const char> object, std::size_t kernels) : linker_(std::make_unique<Linker>()) {
+Code::Code(std::span<const char> objects, std::size_t kernels) : linker_(std::make_unique<Linker>()) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   linker_->jit = expect(llvm::orc::LLJITBuilder().create(), "cannot start the linker of generated code");
-  auto buffer = llvm::MemoryBuffer::getMemBufferCopy({object.data(), object.size()}, "step");
-  if (llvm::Error e = linker_->jit->addObjectFile(std::move(buffer)))
-    throw Error("generated code cannot be linked: " + llvm::toString(std::move(e)));
+  while (!objects.empty()) {
+    std::uint64_t size = 0;
+    if (objects.size() < sizeof size) throw Error("generated code is cut short");
+    std::memcpy(&size, objects.data(), sizeof size);
+    objects = objects.subspan(sizeof size);
+    if (size > objects.size()) throw Error("generated code is cut short");
+    auto buffer = llvm::MemoryBuffer::getMemBufferCopy({objects.data(), size}, "step");
+    if (llvm::Error e = linker_->jit->addObjectFile(std::move(buffer)))
+      throw Error("generated code cannot be linked: " + llvm::toString(std::move(e)));
+    objects = objects.subspan(size);
+  }
   for (std::size_t i = 0; i < kernels; ++i)
     kernels_.push_back(expect(linker_->jit->lookup(kernel_symbol(i)), "generated code lacks a kernel").toPtr<KernelFn>());
 }

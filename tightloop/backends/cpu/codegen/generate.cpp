@@ -15,7 +15,10 @@
 #include <tightloop/backends/cpu/codegen/generate.h>
 #include <tightloop/backends/cpu/codegen/kernels.h>
 
+#include <algorithm>
+#include <future>
 #include <mutex>
+#include <numeric>
 
 namespace tightloop::backends::cpu {
 namespace {
@@ -94,11 +97,11 @@ void optimize(llvm::Module& module) {
 }
 
 std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, const Plan& plan, const Target& target,
-                                          const llvm::TargetMachine& machine) {
+                                          const llvm::TargetMachine& machine, const std::vector<std::size_t>& kernels) {
   auto module = std::make_unique<llvm::Module>("step", context);
   module->setTargetTriple(target.triple);
   module->setDataLayout(machine.createDataLayout());
-  for (std::size_t i = 0; i < plan.schedule.kernels.size(); ++i) emit_kernel(*module, plan, target, i);
+  for (const std::size_t i : kernels) emit_kernel(*module, plan, target, i);
 #ifndef NDEBUG
   std::string problem;
   llvm::raw_string_ostream out(problem);
@@ -106,6 +109,42 @@ std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, const Plan
 #endif
   optimize(*module);
   return module;
+}
+
+std::vector<std::size_t> all_kernels(const Plan& plan) {
+  std::vector<std::size_t> all(plan.schedule.kernels.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+using Object = llvm::SmallVector<char, 0>;
+
+Object make_object(const Plan& plan, const Target& target, const std::vector<std::size_t>& kernels) {
+  const auto machine = make_machine(target);
+  llvm::LLVMContext context;
+  const auto module = make_module(context, plan, target, *machine, kernels);
+  Object object;
+  llvm::raw_svector_ostream out(object);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile))
+    throw InternalError("LLVM cannot write object files for this machine");
+  passes.run(*module);
+  return object;
+}
+
+/// Kernels dealt out so that each share takes about as long to compile.
+std::vector<std::vector<std::size_t>> shares_of(const Plan& plan, std::size_t count) {
+  std::vector<std::vector<std::size_t>> shares(count);
+  std::vector<double> load(count, 0);
+  for (const std::size_t i : all_kernels(plan)) {
+    const Kernel& k = plan.schedule.kernels[i];
+    const double own = k.kind == KernelKind::reduce ? 4 : k.kind == KernelKind::matmul ? 3 : 2;
+    const auto least = static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin());
+    shares[least].push_back(i);
+    load[least] += own + 0.5 * static_cast<double>(k.roots.size());
+  }
+  std::erase_if(shares, [](const auto& s) { return s.empty(); });
+  return shares;
 }
 
 }  // namespace
@@ -119,23 +158,31 @@ std::string compiler_version() { return LLVM_VERSION_STRING; }
 
 std::string kernel_symbol(std::size_t i) { return "kernel" + std::to_string(i); }
 
-std::vector<char> generate_object(const Plan& plan, const Target& target) {
-  const auto machine = make_machine(target);
-  llvm::LLVMContext context;
-  const auto module = make_module(context, plan, target, *machine);
-  llvm::SmallVector<char, 0> object;
-  llvm::raw_svector_ostream out(object);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile))
-    throw InternalError("LLVM cannot write object files for this machine");
-  passes.run(*module);
-  return {object.begin(), object.end()};
+std::vector<char> generate_objects(const Plan& plan, const Target& target, int threads) {
+  initialize_llvm();
+  constexpr std::size_t kKernelsToShare = 6;
+  const std::size_t pieces = plan.schedule.kernels.size() < kKernelsToShare ? 1 : static_cast<std::size_t>(std::clamp(threads, 1, 4));
+  const auto shares = shares_of(plan, pieces);
+  std::vector<std::future<Object>> others;
+  for (std::size_t i = 1; i < shares.size(); ++i)
+    others.push_back(std::async(std::launch::async, [&, i] { return make_object(plan, target, shares[i]); }));
+  std::vector<Object> objects;
+  if (!shares.empty()) objects.push_back(make_object(plan, target, shares[0]));
+  for (auto& o : others) objects.push_back(o.get());
+  std::vector<char> out;
+  for (const Object& o : objects) {
+    const std::uint64_t size = o.size();
+    const char* bytes = reinterpret_cast<const char*>(&size);
+    out.insert(out.end(), bytes, bytes + sizeof size);
+    out.insert(out.end(), o.begin(), o.end());
+  }
+  return out;
 }
 
 std::string generate_text(const Plan& plan, const Target& target) {
   const auto machine = make_machine(target);
   llvm::LLVMContext context;
-  const auto module = make_module(context, plan, target, *machine);
+  const auto module = make_module(context, plan, target, *machine, all_kernels(plan));
   std::string text;
   llvm::raw_string_ostream out(text);
   module->print(out, nullptr);

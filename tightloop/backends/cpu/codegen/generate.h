@@ -17,17 +17,18 @@ inline constexpr int kCodeVersion = 1;
 /// Version of the compiler behind generate_object.
 std::string compiler_version();
 
-/// Native code of every kernel of the plan: an object file. Kernel i is the symbol kernel_symbol(i).
-std::vector<char> generate_object(const Plan& plan, const Target& target);
+/// Native code of every kernel of the plan: object files, one after the other, each behind its length (8 bytes).
+/// Kernel i is the symbol kernel_symbol(i) of one of them. They are made side by side on up to `threads` threads.
+std::vector<char> generate_objects(const Plan& plan, const Target& target, int threads);
 /// LLVM IR of the same, as text.
 std::string generate_text(const Plan& plan, const Target& target);
 std::string kernel_symbol(std::size_t i);
 
-/// An object file in memory, ready to run.
+/// Object files in memory, ready to run.
 class Code {
  public:
-  /// Throws Error when `object` is not an object file of this machine with these kernels.
-  Code(std::span<const char> object, std::size_t kernels);
+  /// Throws Error when `objects` is not what generate_objects makes on this machine for so many kernels.
+  Code(std::span<const char> objects, std::size_t kernels);
   ~Code();
   Code(const Code&) = delete;
   Code& operator=(const Code&) = delete;

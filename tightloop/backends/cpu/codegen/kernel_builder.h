@@ -12,6 +12,14 @@
 
 namespace tightloop::backends::cpu {
 
+/// A mask of the first `count` lanes (i64, 0 and more).
+inline llvm::Value* first_lanes(llvm::IRBuilder<>& b, llvm::Value* count, int lanes) {
+  llvm::Value* most = b.getInt64(static_cast<std::uint64_t>(lanes));
+  llvm::Value* some = b.CreateTrunc(b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, most), b.getInt32Ty());
+  auto* type = llvm::FixedVectorType::get(b.getInt32Ty(), static_cast<unsigned>(lanes));
+  return b.CreateICmpSLT(b.CreateStepVector(type), b.CreateVectorSplat(static_cast<unsigned>(lanes), some));
+}
+
 /// Emits one kernel function: loops, indices, memory, and the values of nodes at positions.
 ///
 /// A value is emitted at the depth of the outermost loop where everything it needs is known, so
@@ -48,6 +56,8 @@ class KernelBuilder {
   // --- loops; the builder stands at the end of the innermost one
   llvm::Value* begin_loop(llvm::Value* begin, llvm::Value* end, llvm::Value* step);
   void end_loop();
+  /// Changes the step of the innermost loop, to a value known in its body.
+  void set_step(llvm::Value* step) { levels_.back().step = step; }
   /// begin_loop() in steps of 1, as the index of a dim.
   Index loop_index(llvm::Value* begin, llvm::Value* end);
   int level() const { return static_cast<int>(levels_.size()) - 1; }
@@ -157,9 +167,7 @@ void KernelBuilder::vector_loop(llvm::Value* begin, llvm::Value* end, bool may_h
     return;
   }
   llvm::Value* r = begin_loop(split, end, number(lanes));
-  auto* type = llvm::FixedVectorType::get(b_.getInt64Ty(), static_cast<unsigned>(lanes));
-  llvm::Value* left = b_.CreateVectorSplat(static_cast<unsigned>(lanes), b_.CreateSub(end, r));
-  mask_ = b_.CreateICmpULT(b_.CreateStepVector(type), left);
+  mask_ = first_lanes(b_, b_.CreateSub(end, r), lanes);
   body(r);
   mask_ = nullptr;
   end_loop();

@@ -41,57 +41,51 @@ class MatmulEmitter {
   }
 
  private:
+  /// Panels of columns, in each all blocks of rows: the panel of B stays in the cache. One piece of code serves whole
+  /// and cut blocks; which tile function it calls depends on what is left.
   void panels() {
-    const int width = tile_.columns();
-    k_.stand_at(k_.level());
-    llvm::Value* whole = k_.ir().CreateAnd(k_.ir().CreateSub(columns_.second, columns_.first), k_.number(-width));
-    llvm::Value* split = k_.ir().CreateAdd(columns_.first, whole);
-    const bool full = !n_.is_static() || n_.factor >= width;
-    if (full) {
-      llvm::Value* n = k_.begin_loop(columns_.first, split, k_.number(width));
-      row_blocks(n, tile_);
-      k_.end_loop();
-    }
-    if (!leaves_rest(n_, width)) return;
-    Tile rest = tile_;
-    rest.masked = tile_.lanes > 1;
-    if (n_.is_static() && n_.factor % width <= tile_.lanes) rest.vectors = 1;
-    llvm::Value* n = k_.begin_loop(split, columns_.second, k_.number(width));
-    row_blocks(n, rest);
+    auto& ir = k_.ir();
+    llvm::Value* n = k_.begin_loop(columns_.first, columns_.second, k_.number(tile_.columns()));
+    llvm::Value* columns_left = ir.CreateSub(columns_.second, n);
+    llvm::Value* m = k_.begin_loop(rows_.first, rows_.second, k_.number(tile_.rows));
+    llvm::Value* rows_left = ir.CreateSub(rows_.second, m);
+    const bool one_at_a_time = leaves_rest(m_, tile_.rows);
+    llvm::Value* whole = ir.CreateICmpSGE(rows_left, k_.number(tile_.rows));
+    llvm::Value* rows = one_at_a_time ? ir.CreateSelect(whole, k_.number(tile_.rows), k_.number(1)) : k_.number(tile_.rows);
+    llvm::Value* function = for_columns(tile_.rows, columns_left);
+    if (one_at_a_time) function = ir.CreateSelect(whole, function, for_columns(1, columns_left));
+    multiply(function, m, n, columns_left);
+    finish(m, n, rows, columns_left);
+    k_.set_step(rows);
+    k_.end_loop();
     k_.end_loop();
   }
 
-  void row_blocks(llvm::Value* n, const Tile& tile) {
-    k_.stand_at(k_.level());
-    llvm::Value* from = rows_.first;
-    // Ever smaller tiles take the rows that are left: each row's sum is the same in all of them.
-    std::int64_t known_left = m_.is_static() ? m_.factor : tile.rows - 1;
-    for (int rows = tile.rows; rows >= 1 && known_left > 0; rows = rows > 4 ? 4 : rows > 1 ? 1 : 0) {
-      if (m_.is_static() && known_left < rows) continue;
-      if (m_.is_static()) known_left %= rows;
-      Tile part = tile;
-      part.rows = rows;
-      k_.stand_at(k_.level());
-      llvm::Value* left = k_.ir().CreateSub(rows_.second, from);
-      llvm::Value* taken = k_.ir().CreateMul(k_.ir().CreateSDiv(left, k_.number(rows)), k_.number(rows));
-      llvm::Value* to = k_.ir().CreateAdd(from, taken);
-      llvm::Value* m = k_.begin_loop(from, to, k_.number(rows));
-      block(m, n, part);
-      k_.end_loop();
-      from = to;
-    }
+  /// The tile function for `rows` rows and the columns that are left.
+  llvm::Value* for_columns(int rows, llvm::Value* columns_left) {
+    Tile tile = tile_;
+    tile.rows = rows;
+    llvm::Module& module = *k_.function()->getParent();
+    const bool may_be_whole = !n_.is_static() || n_.factor >= tile.columns();
+    llvm::Function* whole = may_be_whole ? tile_function(module, k_.target(), tile) : nullptr;
+    if (!may_be_cut()) return whole;
+    tile.masked = true;
+    llvm::Function* cut = tile_function(module, k_.target(), tile);
+    if (whole == nullptr) return cut;
+    return k_.ir().CreateSelect(k_.ir().CreateICmpSGE(columns_left, k_.number(tile.columns())), whole, cut);
   }
 
-  void block(llvm::Value* m, llvm::Value* n, const Tile& tile) {
+  bool may_be_cut() const { return tile_.lanes > 1 && leaves_rest(n_, tile_.columns()); }
+
+  void multiply(llvm::Value* function, llvm::Value* m, llvm::Value* n, llvm::Value* columns_left) {
     const Node* a = storage_of(node_->inputs[0].id());
     const Node* b = storage_of(node_->inputs[1].id());
-    llvm::Value* a_at = operand(a, node_->inputs[0].shape(), tile.a_transposed ? nullptr : m, tile.a_transposed ? m : nullptr);
+    const bool t = tile_.a_transposed;
+    llvm::Value* a_at = operand(a, node_->inputs[0].shape(), t ? nullptr : m, t ? m : nullptr);
     llvm::Value* b_at = operand(b, node_->inputs[1].shape(), nullptr, n);
     k_.stand_at(k_.level());
-    llvm::Value* left = k_.ir().CreateSub(columns_.second, n);
-    llvm::Function* f = tile_function(*k_.function()->getParent(), k_.target(), tile);
-    k_.ir().CreateCall(f, {a_at, k_.extent(a_stride_), b_at, k_.extent(n_), k_.extent(depth_), sums_, left});
-    finish(m, n, tile, left);
+    auto* type = tile_function_type(k_.ir().getContext());
+    k_.ir().CreateCall(type, function, {a_at, k_.extent(a_stride_), b_at, k_.extent(n_), k_.extent(depth_), sums_, columns_left});
   }
 
   /// Address of element [batch…, row, column] of an operand; null stands for 0.
@@ -110,28 +104,24 @@ class MatmulEmitter {
     return ir.CreateGEP(element_, base, offset);
   }
 
-  void finish(llvm::Value* m, llvm::Value* n, const Tile& tile, llvm::Value* left) {
+  /// The kernel's other roots, vector by vector of the block of sums.
+  void finish(llvm::Value* m, llvm::Value* n, llvm::Value* rows, llvm::Value* columns_left) {
     auto& ir = k_.ir();
-    llvm::Value* r = k_.begin_loop(k_.number(0), k_.number(tile.rows), k_.number(1));
+    llvm::Value* r = k_.begin_loop(k_.number(0), rows, k_.number(1));
     const Index row = k_.uniform_index(ir.CreateAdd(m, r), k_.level());
-    llvm::Value* line = ir.CreateGEP(element_, sums_, ir.CreateMul(r, k_.number(tile.columns())));
-    llvm::Type* vector = tile.lanes == 1 ? element_ : llvm::FixedVectorType::get(element_, static_cast<unsigned>(tile.lanes));
-    k_.set_lanes(tile.lanes);
-    for (int v = 0; v < tile.vectors; ++v) {
-      k_.stand_at(k_.level());
-      const std::int64_t first = static_cast<std::int64_t>(v) * tile.lanes;
-      if (tile.masked) {
-        auto* index = llvm::FixedVectorType::get(ir.getInt64Ty(), static_cast<unsigned>(tile.lanes));
-        llvm::Value* there = ir.CreateVectorSplat(static_cast<unsigned>(tile.lanes), ir.CreateSub(left, k_.number(first)));
-        k_.set_mask(ir.CreateICmpSLT(ir.CreateStepVector(index), there));
-      }
-      llvm::Value* sum = ir.CreateAlignedLoad(vector, ir.CreateConstGEP1_64(element_, line, static_cast<std::uint64_t>(first)),
-                                              llvm::Align(size_of(tile.dtype)));
-      k_.define(node_, {sum, k_.level()});
-      k_.finish_roots(position(row, k_.lane_index(ir.CreateAdd(n, k_.number(first)), k_.level())));
-    }
+    llvm::Value* line = ir.CreateGEP(element_, sums_, ir.CreateMul(r, k_.number(tile_.columns())));
+    llvm::Value* here = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, columns_left, k_.number(tile_.columns()));
+    llvm::Value* c = k_.begin_loop(k_.number(0), here, k_.number(tile_.lanes));
+    llvm::Type* vector = element_;
+    k_.set_lanes(tile_.lanes);
+    if (tile_.lanes > 1) vector = llvm::FixedVectorType::get(element_, static_cast<unsigned>(tile_.lanes));
+    if (may_be_cut()) k_.set_mask(first_lanes(ir, ir.CreateSub(columns_left, c), tile_.lanes));
+    llvm::Value* sum = ir.CreateAlignedLoad(vector, ir.CreateGEP(element_, line, c), llvm::Align(size_of(tile_.dtype)));
+    k_.define(node_, {sum, k_.level()});
+    k_.finish_roots(position(row, k_.lane_index(ir.CreateAdd(n, c), k_.level())));
     k_.set_mask(nullptr);
     k_.set_lanes(1);
+    k_.end_loop();
     k_.end_loop();
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llvm/IR/Module.h>
+#include <tightloop/backends/cpu/codegen/kernel_builder.h>
 #include <tightloop/backends/cpu/codegen/tile.h>
-#include <tightloop/backends/cpu/codegen/vector_builder.h>
 
 #include <string>
 #include <vector>
@@ -15,10 +15,7 @@ class TileEmitter {
  public:
   TileEmitter(llvm::Module& module, const Target& target, const Tile& tile, const std::string& symbol)
       : tile_(tile), b_(module.getContext()), s_(b_) {
-    llvm::Type* p = b_.getPtrTy();
-    llvm::Type* n = b_.getInt64Ty();
-    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {p, n, p, n, n, p, n}, false);
-    function_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, symbol, module);
+    function_ = llvm::Function::Create(tile_function_type(module.getContext()), llvm::Function::InternalLinkage, symbol, module);
     const std::string width = std::to_string(target.vector_bytes * 8);
     function_->addFnAttr("prefer-vector-width", width);
     function_->addFnAttr("min-legal-vector-width", width);
@@ -52,11 +49,9 @@ class TileEmitter {
   };
 
   void make_masks() {
-    auto* index = llvm::FixedVectorType::get(b_.getInt64Ty(), static_cast<unsigned>(tile_.lanes));
     for (int v = 0; v < tile_.vectors; ++v) {
       llvm::Value* left = b_.CreateSub(function_->getArg(6), b_.getInt64(static_cast<std::uint64_t>(v * tile_.lanes)));
-      left = b_.CreateVectorSplat(static_cast<unsigned>(tile_.lanes), left);
-      masks_.push_back(b_.CreateICmpSLT(b_.CreateStepVector(index), left));
+      masks_.push_back(first_lanes(b_, left, tile_.lanes));
     }
   }
 
@@ -150,6 +145,12 @@ Tile best_tile(const Target& target, DType dtype) {
   t.lanes = target.lanes(static_cast<int>(size_of(dtype)));
   t.rows = target.vector_registers >= 32 ? 8 : 6;
   return t;
+}
+
+llvm::FunctionType* tile_function_type(llvm::LLVMContext& c) {
+  llvm::Type* p = llvm::PointerType::getUnqual(c);
+  llvm::Type* n = llvm::Type::getInt64Ty(c);
+  return llvm::FunctionType::get(llvm::Type::getVoidTy(c), {p, n, p, n, n, p, n}, false);
 }
 
 llvm::Function* tile_function(llvm::Module& module, const Target& target, const Tile& t) {

@@ -24,6 +24,7 @@ Tile best_tile(const Target& target, DType dtype);
 /// The function of a tile, made once per module:
 /// (a, stride of a, b, stride of b, K, out, columns): out[rows][columns()] = Σ_k a·b, in the order of k.
 /// a points to the block's first row (or column when transposed), b to its first column. Strides in elements.
+llvm::FunctionType* tile_function_type(llvm::LLVMContext& context);
 llvm::Function* tile_function(llvm::Module& module, const Target& target, const Tile& tile);
 
 }  // namespace tightloop::backends::cpu
