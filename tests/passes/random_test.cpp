@@ -66,8 +66,10 @@ TEST(RandomGraphs, TheComparisonSeesAWrongElement) {
 
 TEST(RandomGraphs, UseEveryOp) {
   std::unordered_map<const ir::OpDef*, int> uses;
-  for (std::uint64_t seed = 0; seed < 400; ++seed)
-    for (const ir::Node* node : ir::topological(numbered(seed).graph)) ++uses[node->op];
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const auto r = numbered(seed);
+    for (const ir::Node* node : ir::topological(r.graph)) ++uses[node->op];
+  }
   for (const ir::OpDef* op : ops::all_ops())
     if (op->name != "literal" && op->name != "tan") {
       EXPECT_GT(uses[op], 0) << op->name;
