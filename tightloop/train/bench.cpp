@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tightloop/backends/cpu/runtime/peak.h>
+#include <tightloop/engine/machine.h>
 #include <tightloop/train/bench.h>
 #include <tightloop/train/plan.h>
 
@@ -74,7 +74,7 @@ BenchResult bench(PreparedJob& prepared, double seconds, const std::function<voi
   r.samples_per_s = static_cast<double>(data.train.count()) / (static_cast<double>(session.steps_per_epoch()) * step);
   r.gflops = 1e-9 * step_flops(session.program().graph(), sizes) / step;
   r.threads = session.program().report().threads;
-  r.peak_gflops = backends::cpu::measure_peak_gflops(r.threads);
+  r.peak_gflops = peak_gflops(r.threads);
   r.planned_bytes = plan_memory(prepared, session).total();
   return r;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tightloop/backends/reference/interpret.h>
+#include <tightloop/engine/interpret.h>
 #include <tightloop/engine/lift.h>
 #include <tightloop/train/diagnose.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/engine/gradients.h>
 #include <tightloop/engine/trace.h>
 #include <tightloop/ops/functions.h>
-#include <tightloop/passes/differentiate.h>
 #include <tightloop/train/step.h>
 
 #include <algorithm>
