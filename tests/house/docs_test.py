@@ -56,4 +56,4 @@ def main(root, build):
             print(f"{path.relative_to(root)}: {count} command blocks ran")
 
 
-main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+main(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve())
