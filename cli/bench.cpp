@@ -50,7 +50,8 @@ void run(const Arguments& a) {
   train::PreparedJob prepared = train::prepare(a.job.load());
   double first_step_ms = 0;
   const auto first_step = [&] { first_step_ms = 1e3 * process_seconds(); };
-  const nlohmann::ordered_json result = to_json(train::bench(prepared, a.seconds, first_step), first_step_ms);
+  const train::BenchResult measured = train::bench(prepared, a.seconds, first_step);
+  const nlohmann::ordered_json result = to_json(measured, first_step_ms);
   if (a.json) fmt::print("{}\n", result.dump());
   else print(result);
 }

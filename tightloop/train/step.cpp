@@ -137,12 +137,11 @@ void add_updates(Builder& builder, const std::vector<nn::Module::NamedParameter>
   std::vector<optim::Item> items;
   std::vector<Tensor> wrt;
   std::vector<Parameter*> trained;
-  const Trace* trace = Trace::current();
+  const auto needed = ir::topological(std::vector<Tensor>{loss});
   for (const auto& [path, p] : parameters) {
-    const auto used = std::find_if(trace->used().begin(), trace->used().end(),
-                                   [&](const auto& u) { return u.variable.id() == p->variable().id(); });
-    if (p->frozen() || used == trace->used().end()) continue;
-    items.push_back({path, p->value(), {}, {}});
+    const Tensor value = p->value();
+    if (p->frozen() || std::find(needed.begin(), needed.end(), value.id()) == needed.end()) continue;
+    items.push_back({path, value, {}, {}});
     wrt.push_back(items.back().parameter);
     trained.push_back(p);
     for (const auto& slot : rule.slots())

@@ -97,8 +97,10 @@ bool bare(const std::string& key) {
 
 std::string quoted(const std::string& text, bool multiline) {
   std::string out = multiline ? "\"\"\"\n" : "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool plain_quote = multiline && c == '"' && out.back() != '"' && i + 1 < text.size();
+    if ((c == '"' && !plain_quote) || c == '\\')
       out += std::string("\\") + c;
     else if (c == '\n' && multiline)
       out += c;

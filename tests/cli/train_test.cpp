@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.h"
+
+#include <tightloop/io/npy.h>
+#include <tightloop/io/safetensors.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <vector>
+
+namespace tightloop::cli {
+namespace {
+
+struct Command : testing::Test {
+  void SetUp() override {
+    folder.write("train.csv", table());
+    folder.write("job.toml", kJob);
+  }
+  Outcome run(const std::string& arguments) const { return tightloop(folder, arguments); }
+  Folder folder;
+};
+
+TEST_F(Command, HelpAndVersion) {
+  const Outcome help = run("--help");
+  EXPECT_EQ(help.status, 0);
+  for (const char* word : {"train", "check", "evaluate", "predict", "bench", "Examples:", "Exit status"})
+    EXPECT_NE(help.out.find(word), std::string::npos) << word;
+  EXPECT_EQ(run("--version").out, "tightloop 0.1.0\n");
+  for (const char* name : {"train", "check", "evaluate", "predict", "bench"})
+    EXPECT_NE(run(std::string(name) + " --help").out.find("Example: "), std::string::npos) << name;
+}
+
+TEST_F(Command, TrainWritesAWholeRun) {
+  const Outcome o = run("train job.toml");
+  ASSERT_EQ(o.status, 0) << o.out;
+  EXPECT_NE(o.out.find("trained 30 steps"), std::string::npos) << o.out;
+  const auto model = io::read_safetensors(folder / "run/model.safetensors");
+  ASSERT_NE(model.find("lin.weight"), nullptr);
+  EXPECT_EQ(model.find("lin.weight")->type_string(), "f32[1, 2]");
+  EXPECT_EQ(model.find("par")->type_string(), "f32[1]");
+  const std::string metrics = folder.read("run/metrics.csv");
+  EXPECT_EQ(metrics.substr(0, metrics.find('\n')), "epoch,step,train_loss,validation_loss,mae,samples_per_s,seconds");
+  EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 6);
+  const auto split = nlohmann::json::parse(folder.read("run/split.json"));
+  EXPECT_EQ(split["validation"].size(), 15u);
+  EXPECT_TRUE(folder.has("run/normalization.safetensors"));
+  EXPECT_EQ(run("check run/job.toml").status, 0);
+}
+
+TEST_F(Command, TheSameJobGivesTheSameBits) {
+  run("train job.toml --out a");
+  run("train job.toml --out b");
+  run("train a/job.toml --out c --threads 2");
+  EXPECT_FALSE(folder.read("a/model.safetensors").empty());
+  EXPECT_EQ(folder.read("a/model.safetensors"), folder.read("b/model.safetensors"));
+  EXPECT_EQ(folder.read("a/model.safetensors"), folder.read("c/model.safetensors"));
+  run("train job.toml --out d --seed 2");
+  EXPECT_NE(folder.read("a/model.safetensors"), folder.read("d/model.safetensors"));
+}
+
+TEST_F(Command, VerifyAgrees) {
+  const Outcome o = run("train job.toml --verify");
+  EXPECT_EQ(o.status, 0) << o.out;
+}
+
+TEST_F(Command, EvaluateGivesTheLastValidationLoss) {
+  run("train job.toml");
+  const std::string metrics = folder.read("run/metrics.csv");
+  const std::string last = metrics.substr(metrics.rfind('\n', metrics.size() - 2) + 1);
+  std::stringstream line(last);
+  std::vector<std::string> fields;
+  for (std::string field; std::getline(line, field, ',');) fields.push_back(field);
+  const auto e = nlohmann::json::parse(run("evaluate run --json").out);
+  EXPECT_NEAR(e["loss"].get<double>(), std::stod(fields[3]), 1e-9);
+  EXPECT_NEAR(e["mae"].get<double>(), std::stod(fields[4]), 1e-9);
+  EXPECT_EQ(e["rows"], 15);
+  EXPECT_EQ(nlohmann::json::parse(run("evaluate run --data train.csv --json").out)["rows"], 60);
+}
+
+TEST_F(Command, PredictWritesCsvAndNpy) {
+  run("train job.toml --set train.epochs=200 --set data.normalize=standard --quiet");
+  folder.write("new.csv", "f,x0,x1\n0.5,1,-1\n-1,0,0.25\n");
+  EXPECT_EQ(run("predict run new.csv -o out.csv").status, 0);
+  EXPECT_EQ(run("predict run new.csv -o out.npy").status, 0);
+  const Array y = io::read_npy(folder / "out.npy");
+  EXPECT_EQ(y.type_string(), "f32[2, 1]");
+  EXPECT_NEAR(y.at(0), 4.5, 0.3);
+  EXPECT_NEAR(y.at(1), -3.5, 0.3);
+  EXPECT_EQ(folder.read("out.csv").substr(0, 2), "y\n");
+}
+
+TEST_F(Command, ClassesByNumberAndByName) {
+  std::string job = with(kJob, "target = { y = \"y\" }", "target = { c = \"kind\" }");
+  job = with(with(with(job, "linear(x, 1,", "linear(x, 3,"), "\"mse\"", "\"cross_entropy\""), "\"mae\"", "\"accuracy\"");
+  folder.write("names.toml", job);
+  folder.write("numbers.toml", with(job, "\"kind\"", "\"label\""));
+  EXPECT_EQ(run("train names.toml --out names").status, 0);
+  EXPECT_EQ(run("train numbers.toml --out numbers").status, 0);
+  EXPECT_EQ(nlohmann::json::parse(run("evaluate names --json").out), nlohmann::json::parse(run("evaluate numbers --json").out));
+  EXPECT_EQ(run("predict names train.csv -o p.csv").status, 0);
+  EXPECT_EQ(folder.read("p.csv").substr(0, 12), "cat,dog,eel\n");
+}
+
+TEST_F(Command, WeightsStartFromAnotherRun) {
+  run("train job.toml --out a");
+  const Outcome o = run("train job.toml --out b --set model.weights=a/model.safetensors --set train.optimizer.lr=0.0");
+  EXPECT_EQ(o.status, 0) << o.out;
+  EXPECT_EQ(folder.read("a/model.safetensors"), folder.read("b/model.safetensors"));
+}
+
+TEST_F(Command, CheckPrintsLayersAndBytes) {
+  const Outcome o = run("check job.toml");
+  EXPECT_EQ(o.status, 0);
+  for (const char* words : {"batch = 8", "Linear(2, 1)", "lin.weight", "4 parameters", "45 training rows, 15 validation rows, 6 steps"})
+    EXPECT_NE(o.out.find(words), std::string::npos) << words << "\n" << o.out;
+  EXPECT_FALSE(folder.has("run"));
+}
+
+TEST_F(Command, BenchPrintsOneJsonObject) {
+  const auto r = nlohmann::json::parse(run("bench job.toml --json --seconds 0.1").out);
+  for (const char* key : {"us_per_step", "steps", "compile_ms", "first_step_ms", "samples_per_s", "gflops", "peak_gflops",
+                          "peak_share", "threads", "planned_bytes", "peak_bytes"})
+    EXPECT_GT(r.at(key).get<double>(), 0) << key;
+  EXPECT_FALSE(folder.has("run"));
+}
+
+TEST_F(Command, QuietPrintsNothing) { EXPECT_EQ(run("train job.toml --quiet").out, ""); }
+
+TEST_F(Command, AnEarlierRunIsReplacedAndForeignFilesStay) {
+  run("train job.toml");
+  folder.write("run/notes.txt", "mine");
+  EXPECT_EQ(run("train job.toml --set train.epochs=1").status, 0);
+  EXPECT_EQ(folder.read("run/notes.txt"), "mine");
+  const std::string metrics = folder.read("run/metrics.csv");
+  EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 2);
+}
+
+TEST_F(Command, InterruptEndsAfterTheChunkAndSaves) {
+  const std::string arguments = "train job.toml --set train.epochs=1000000000 & pid=$!; sleep 2; kill -INT $pid; wait $pid";
+  const Outcome o = run(arguments);
+  EXPECT_EQ(o.status, 0) << o.out;
+  EXPECT_NE(o.out.find("stopped after"), std::string::npos) << o.out;
+  EXPECT_NE(io::read_safetensors(folder / "run/model.safetensors").find("par"), nullptr);
+}
+
+TEST_F(Command, NaNInTheMiddleSavesTheLastGoodWeights) {
+  const Outcome o = run("train job.toml --set train.optimizer.lr=1e30 --set train.epochs=50");
+  EXPECT_EQ(o.status, 2);
+  EXPECT_NE(o.out.find("not finite; it began in step"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("the last good weights are in run"), std::string::npos) << o.out;
+  const auto model = io::read_safetensors(folder / "run/model.safetensors");
+  EXPECT_TRUE(std::isfinite(model.find("par")->at(0)));
+}
+
+TEST_F(Command, AWrongJobLeavesAnEarlierRunAlone) {
+  run("train job.toml");
+  const std::string before = folder.read("run/model.safetensors");
+  EXPECT_EQ(run("train job.toml --set model.forward='y = f @ f'").status, 2);
+  EXPECT_EQ(run("train job.toml --set train.loss=cross_entropy").status, 2);
+  EXPECT_EQ(folder.read("run/model.safetensors"), before);
+}
+
+}  // namespace
+}  // namespace tightloop::cli
