@@ -58,6 +58,8 @@ Tensor square(Tensor x);
 Tensor reciprocal(Tensor x);
 Tensor sqrt(Tensor x);
 Tensor rsqrt(Tensor x);
+/// a / (sqrt(v) + e), faster than its parts; v not negative.
+Tensor div_root(Tensor a, Tensor v, Tensor e);
 Tensor exp(Tensor x);
 Tensor expm1(Tensor x);
 Tensor log(Tensor x);

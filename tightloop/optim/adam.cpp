@@ -49,7 +49,7 @@ Update Adam::step(const Tensor& parameter, const Tensor& g, std::span<const Tens
   const Tensor v = options_.beta2 * slots[1] + (1 - options_.beta2) * square(g);
   const Tensor largest = options_.amsgrad ? maximum(slots[2], v) : v;
   const Tensor p =
-      parameter - cast(factors[kScale], dtype) * m / (sqrt(largest) + cast(factors[kEps], dtype));
+      parameter - div_root(cast(factors[kScale], dtype) * m, largest, cast(factors[kEps], dtype));
   if (options_.amsgrad) return {p, {m, v, largest}};
   return {p, {m, v}};
 }

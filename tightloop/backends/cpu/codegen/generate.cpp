@@ -50,6 +50,7 @@ Target read_host() {
     t.features += ",-prefer-256-bit";
     t.vector_bytes = 64;
     t.masks = true;
+    t.avx512 = true;
     t.vector_registers = 32;
   } else if (has("avx2") && has("fma")) {
     t.cpu = "x86-64-v3";

@@ -22,7 +22,7 @@ void stand_after(llvm::IRBuilder<>& b, Value* v) {
 
 KernelBuilder::KernelBuilder(llvm::Module& module, const Plan& plan, const Target& target, const Kernel& kernel,
                              const std::string& symbol)
-    : module_(module), plan_(plan), target_(target), kernel_(kernel), function_(nullptr), b_(module.getContext()), s_(b_) {
+    : module_(module), plan_(plan), target_(target), kernel_(kernel), function_(nullptr), b_(module.getContext()), s_(b_, target) {
   llvm::Type* pointer = b_.getPtrTy();
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, b_.getInt64Ty(), b_.getInt64Ty()}, false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);

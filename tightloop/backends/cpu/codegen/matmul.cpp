@@ -49,16 +49,22 @@ class MatmulEmitter {
     llvm::Value* columns_left = ir.CreateSub(columns_.second, n);
     llvm::Value* m = k_.begin_loop(rows_.first, rows_.second, k_.number(tile_.rows));
     llvm::Value* rows_left = ir.CreateSub(rows_.second, m);
-    const bool one_at_a_time = leaves_rest(m_, tile_.rows);
+    const std::int64_t rest = rest_rows();
     llvm::Value* whole = ir.CreateICmpSGE(rows_left, k_.number(tile_.rows));
-    llvm::Value* rows = one_at_a_time ? ir.CreateSelect(whole, k_.number(tile_.rows), k_.number(1)) : k_.number(tile_.rows);
+    llvm::Value* rows = rest == 0 ? k_.number(tile_.rows) : ir.CreateSelect(whole, k_.number(tile_.rows), k_.number(rest));
     llvm::Value* function = for_columns(tile_.rows, columns_left);
-    if (one_at_a_time) function = ir.CreateSelect(whole, function, for_columns(1, columns_left));
+    if (rest != 0) function = ir.CreateSelect(whole, function, for_columns(static_cast<int>(rest), columns_left));
     multiply(function, m, n, columns_left);
     finish(m, n, rows, columns_left);
     k_.set_step(rows);
     k_.end_loop();
     k_.end_loop();
+  }
+
+  /// Rows of the blocks after the whole ones: all that are left when their number is known, else one at a time.
+  std::int64_t rest_rows() const {
+    if (!leaves_rest(m_, tile_.rows)) return 0;
+    return m_.is_static() ? m_.factor % tile_.rows : 1;
   }
 
   /// The tile function for `rows` rows and the columns that are left.

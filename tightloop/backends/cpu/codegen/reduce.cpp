@@ -83,17 +83,23 @@ class Reducer {
     return combine(into, value(p));
   }
 
+  /// Lanes are outputs, not elements of the sum: those beyond the mask need no care, they are never stored.
+  void lanes_are_outputs() { lanes_are_outputs_ = true; }
+
   llvm::Value* value(const Position& p) {
     const Emitted e = k_.emit(input_, p);
     k_.stand_at(k_.level());
-    if (k_.mask() == nullptr) return k_.lanes() > 1 ? k_.splat(e.v) : e.v;
+    if (!guarded()) return k_.splat(e.v);
     return k_.ir().CreateSelect(k_.mask(), k_.splat(e.v), k_.splat(identity()));
   }
 
  private:
+  bool guarded() const { return k_.mask() != nullptr && !lanes_are_outputs_; }
+
   KernelBuilder& k_;
   const Node* node_;
   const Node* input_;
+  bool lanes_are_outputs_ = false;
 };
 
 class ReduceEmitter {
@@ -119,6 +125,8 @@ class ReduceEmitter {
   }
 
  private:
+  static constexpr int kColumnVectors = 4;
+
   Dim dim(std::size_t d) const { return shapes_.input[d]; }
 
   Position position(const std::vector<Index>& kept, const std::vector<Index>& reduced) {
@@ -316,8 +324,13 @@ class ReduceEmitter {
 
   // --- vectors along the last kept dim, whatever its stride; loops over the reduced dims inside
   void along_kept() {
+    for (Reducer& r : reducers_) r.lanes_are_outputs();
     const std::size_t last = shapes_.kept.size() - 1;
     const Dim width = dim(shapes_.kept[last]);
+    if (last == 0 && few_columns(width)) {
+      all_columns(width);
+      return;
+    }
     const auto [begin, end] = k_.share(k_.extent(dim(shapes_.kept[0])), last == 0 ? k_.lanes() : 1);
     std::vector<Index> outer = open_outer(last, begin, end);
     llvm::Value* first = last == 0 ? begin : k_.number(0);
@@ -331,57 +344,119 @@ class ReduceEmitter {
     for (std::size_t d = 0; d < last; ++d) k_.end_loop();
   }
 
-  /// Loops over all reduced dims at one (vector) position of the kept ones. Lanes beyond the mask compute unused values.
-  void finish_at_position(const std::vector<Index>& kept, std::vector<Index> reduced) {
+  /// So few that their vectors of sums fit in registers together: each row is then visited once.
+  bool few_columns(const Dim& width) const {
+    const int lanes = k_.lanes();
+    return lanes > 1 && k_.target().masks && !reducers_[0].is_arg() && reducers_.size() == 1 && width.is_static() &&
+           width.factor > lanes && width.factor <= std::int64_t{kColumnVectors} * lanes;
+  }
+
+  void all_columns(const Dim& width) {
+    const int lanes = k_.lanes();
+    const auto vectors = static_cast<std::size_t>((width.factor + lanes - 1) / lanes);
+    const auto [begin, end] = k_.share(k_.number(1), 1);
+    k_.begin_loop(begin, end, k_.number(1));  // one share: whoever has it does all
+    std::vector<Column> columns;
+    for (std::size_t v = 0; v < vectors; ++v) {
+      const std::int64_t first = static_cast<std::int64_t>(v) * lanes;
+      const bool cut = first + lanes > width.factor;
+      columns.push_back({k_.lane_index(k_.number(first), k_.level()),
+                         cut ? first_lanes(k_.ir(), k_.number(width.factor - first), lanes) : nullptr});
+    }
+    const std::vector<std::vector<llvm::Value*>> totals = sum_columns({}, columns, {});
+    for (std::size_t v = 0; v < vectors; ++v) {
+      k_.set_mask(columns[v].mask);
+      define(0, totals[v][0]);
+      k_.finish_roots({{columns[v].index}, false});
+      k_.set_mask(nullptr);
+    }
+    k_.end_loop();
+  }
+
+  /// A vector of outputs.
+  struct Column {
+    Index index;
+    llvm::Value* mask = nullptr;
+  };
+
+  /// Loops over all reduced dims at one (vector) position of the kept ones.
+  void finish_at_position(const std::vector<Index>& kept, const std::vector<Index>& reduced) {
     if (reducers_[0].is_arg()) {
       search(kept);
       return;
     }
+    std::vector<Index> outer = kept;
+    std::vector<Column> columns(1);
+    if (!kept.empty()) {
+      outer.pop_back();
+      columns[0] = {kept.back(), k_.mask()};
+    }
+    const auto totals = sum_columns(outer, columns, reduced, !kept.empty());
+    for (std::size_t r = 0; r < reducers_.size(); ++r) define(r, totals[0][r]);
+  }
+
+  /// The reductions of each column: totals[column][reduction].
+  std::vector<std::vector<llvm::Value*>> sum_columns(const std::vector<Index>& outer, const std::vector<Column>& columns,
+                                                     std::vector<Index> reduced, bool has_column = true) {
+    llvm::Value* mask_before = k_.mask();
     const std::size_t depth = shapes_.reduced.size();
     // Several rows at a time along the innermost reduced dim hide the latency of an addition.
     const int unroll = depth == 0 ? 1 : 4;
-    std::vector<Accumulators> sums(reducers_.size());
-    for (std::size_t r = 0; r < reducers_.size(); ++r)
-      for (int u = 0; u < unroll; ++u) sums[r].push_back(accumulator(reducers_[r].identity()));
+    std::vector<std::vector<Accumulators>> sums(columns.size(), std::vector<Accumulators>(reducers_.size()));
+    for (auto& column : sums)
+      for (std::size_t r = 0; r < reducers_.size(); ++r)
+        for (int u = 0; u < unroll; ++u) column[r].push_back(accumulator(reducers_[r].identity()));
     const auto add_at = [&](const std::vector<Index>& at, int u) {
-      const Position p = position(kept, at);
-      for (std::size_t r = 0; r < reducers_.size(); ++r) {
-        auto* slot = sums[r][static_cast<std::size_t>(u)];
-        k_.stand_at(k_.level());
-        llvm::Value* now = read(slot);
-        k_.ir().CreateStore(reducers_[r].accumulate(now, p), slot);
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        std::vector<Index> kept = outer;
+        if (has_column) kept.push_back(columns[c].index);
+        const Position p = position(kept, at);
+        k_.set_mask(columns[c].mask);
+        for (std::size_t r = 0; r < reducers_.size(); ++r) {
+          auto* slot = sums[c][r][static_cast<std::size_t>(u)];
+          k_.stand_at(k_.level());
+          llvm::Value* now = read(slot);
+          k_.ir().CreateStore(reducers_[r].accumulate(now, p), slot);
+        }
       }
+      k_.set_mask(mask_before);
     };
     for (std::size_t i = 0; i + 1 < depth; ++i)
       reduced.push_back(k_.loop_index(k_.number(0), k_.extent(dim(shapes_.reduced[i]))));
-    if (depth == 0) {
+    if (depth == 0)
       add_at({}, 0);
-    } else {
-      llvm::Value* n = k_.extent(dim(shapes_.reduced.back()));
+    else
+      over_rows(dim(shapes_.reduced.back()), unroll, reduced, add_at);
+    for (std::size_t d = 0; d + 1 < depth; ++d) k_.end_loop();
+    std::vector<std::vector<llvm::Value*>> totals(columns.size());
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      for (std::size_t r = 0; r < reducers_.size(); ++r) {
+        llvm::Value* total = read(sums[c][r][0]);
+        for (int u = 1; u < unroll; ++u) total = reducers_[r].combine(total, read(sums[c][r][static_cast<std::size_t>(u)]));
+        totals[c].push_back(total);
+      }
+    return totals;
+  }
+
+  template <class AddAt>
+  void over_rows(const Dim& rows, int unroll, const std::vector<Index>& reduced, AddAt add_at) {
+    llvm::Value* n = k_.extent(rows);
+    k_.stand_at(k_.level());
+    llvm::Value* split = k_.ir().CreateAnd(n, k_.number(-unroll));
+    llvm::Value* i = k_.begin_loop(k_.number(0), split, k_.number(unroll));
+    for (int u = 0; u < unroll; ++u) {
+      auto at = reduced;
       k_.stand_at(k_.level());
-      llvm::Value* split = k_.ir().CreateAnd(n, k_.number(-unroll));
-      llvm::Value* i = k_.begin_loop(k_.number(0), split, k_.number(unroll));
-      for (int u = 0; u < unroll; ++u) {
-        auto at = reduced;
-        k_.stand_at(k_.level());
-        at.push_back(k_.uniform_index(u == 0 ? i : k_.ir().CreateAdd(i, k_.number(u)), k_.level()));
-        add_at(at, u);
-      }
-      k_.end_loop();
-      if (leaves_rest(dim(shapes_.reduced.back()), unroll)) {
-        llvm::Value* j = k_.begin_loop(split, n, k_.number(1));
-        auto at = reduced;
-        at.push_back(k_.uniform_index(j, k_.level()));
-        add_at(at, 0);
-        k_.end_loop();
-      }
-      for (std::size_t d = 0; d + 1 < depth; ++d) k_.end_loop();
+      llvm::Value* row = u == 0 ? i : k_.ir().CreateAdd(i, k_.number(u));
+      at.push_back(k_.uniform_index(row, k_.level()));
+      add_at(at, u);
     }
-    for (std::size_t r = 0; r < reducers_.size(); ++r) {
-      llvm::Value* total = read(sums[r][0]);
-      for (int u = 1; u < unroll; ++u) total = reducers_[r].combine(total, read(sums[r][static_cast<std::size_t>(u)]));
-      define(r, total);
-    }
+    k_.end_loop();
+    if (!leaves_rest(rows, unroll)) return;
+    auto at = reduced;
+    at.push_back(k_.loop_index(split, n));
+    add_at(at, 0);
+    k_.end_loop();
   }
 
   /// argmax and argmin: the first best element; the first NaN, if any.

@@ -11,6 +11,7 @@ struct Target {
   std::string features;   ///< "+avx512f,+fma,…"
   int vector_bytes = 16;
   bool masks = false;     ///< masked loads and stores are single instructions
+  bool avx512 = false;
   int vector_registers = 16;
 
   int lanes(int element_bytes) const { return vector_bytes / element_bytes; }

@@ -14,7 +14,7 @@ constexpr int kUnroll = 4;
 class TileEmitter {
  public:
   TileEmitter(llvm::Module& module, const Target& target, const Tile& tile, const std::string& symbol)
-      : tile_(tile), b_(module.getContext()), s_(b_) {
+      : tile_(tile), b_(module.getContext()), s_(b_, target) {
     function_ = llvm::Function::Create(tile_function_type(module.getContext()), llvm::Function::InternalLinkage, symbol, module);
     const std::string width = std::to_string(target.vector_bytes * 8);
     function_->addFnAttr("prefer-vector-width", width);

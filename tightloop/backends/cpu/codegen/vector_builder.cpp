@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 #include <tightloop/backends/cpu/codegen/vector_builder.h>
 #include <tightloop/base/error.h>
@@ -119,6 +120,24 @@ ir::Scalar VectorBuilder::unary(Intrinsic::ID id, Scalar a) {
 }
 
 ir::Scalar VectorBuilder::sqrt(Scalar a) { return unary(Intrinsic::sqrt, a); }
+
+bool VectorBuilder::has_estimates(Scalar a) const {
+  const auto* v = llvm::dyn_cast<llvm::FixedVectorType>(value(a)->getType());
+  return target_.avx512 && a.dtype == DType::f32 && v != nullptr && v->getNumElements() == 16;
+}
+
+ir::Scalar VectorBuilder::estimate(Intrinsic::ID id, Scalar a) {
+  Value* none = llvm::Constant::getNullValue(value(a)->getType());
+  return wrap(b_.CreateIntrinsic(id, {}, {value(a), none, b_.getInt16(0xffff)}), a.dtype);
+}
+
+ir::Scalar VectorBuilder::reciprocal_estimate(Scalar a) {
+  return has_estimates(a) ? estimate(Intrinsic::x86_avx512_rcp14_ps_512, a) : ScalarBuilder::reciprocal_estimate(a);
+}
+
+ir::Scalar VectorBuilder::rsqrt_estimate(Scalar a) {
+  return has_estimates(a) ? estimate(Intrinsic::x86_avx512_rsqrt14_ps_512, a) : ScalarBuilder::rsqrt_estimate(a);
+}
 
 ir::Scalar VectorBuilder::abs(Scalar a) {
   if (is_floating(a.dtype)) return unary(Intrinsic::fabs, a);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <llvm/IR/IRBuilder.h>
+#include <tightloop/backends/cpu/codegen/target.h>
 #include <tightloop/ir/scalar.h>
 
 namespace tightloop::backends::cpu {
@@ -16,7 +17,7 @@ llvm::Type* memory_type(llvm::LLVMContext& context, DType dtype);
 /// widened.
 class VectorBuilder final : public ir::ScalarBuilder {
  public:
-  explicit VectorBuilder(llvm::IRBuilder<>& b) : b_(b) {}
+  VectorBuilder(llvm::IRBuilder<>& b, const Target& target) : b_(b), target_(target) {}
 
   using Scalar = ir::Scalar;
   Scalar wrap(llvm::Value* v, DType dtype) { return {v, compute_dtype(dtype), this}; }
@@ -32,6 +33,8 @@ class VectorBuilder final : public ir::ScalarBuilder {
   Scalar rem(Scalar a, Scalar b) override;
   Scalar fma(Scalar a, Scalar b, Scalar c) override;
   Scalar sqrt(Scalar a) override;
+  Scalar reciprocal_estimate(Scalar a) override;
+  Scalar rsqrt_estimate(Scalar a) override;
   Scalar abs(Scalar a) override;
   Scalar neg(Scalar a) override;
   Scalar floor(Scalar a) override;
@@ -67,7 +70,11 @@ class VectorBuilder final : public ir::ScalarBuilder {
   Scalar integer_divide(Scalar a, Scalar b, bool remainder);
   Scalar smaller_or_larger(Scalar a, Scalar b, bool smaller);
 
+  Scalar estimate(llvm::Intrinsic::ID id, Scalar a);
+  bool has_estimates(Scalar a) const;
+
   llvm::IRBuilder<>& b_;
+  const Target& target_;
   llvm::Value* element_index_ = nullptr;
 };
 

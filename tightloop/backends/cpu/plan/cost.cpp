@@ -11,7 +11,7 @@ namespace tightloop::backends::cpu {
 namespace {
 
 double own_cost(const ir::Node& n) {
-  static constexpr std::array<std::string_view, 4> kDivisions{"div", "sqrt", "rsqrt", "remainder"};
+  static constexpr std::array<std::string_view, 5> kDivisions{"div", "sqrt", "rsqrt", "div_root", "remainder"};
   static constexpr std::array<std::string_view, 17> kFunctions{"exp",  "expm1", "log",  "log1p", "sin",   "cos",
                                                                "tan",  "atan",  "sinh", "cosh",  "tanh",  "erf",
                                                                "pow", "atan2", "sigmoid", "floor_div", "is_nan"};
