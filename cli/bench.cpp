@@ -27,22 +27,33 @@ std::size_t peak_bytes() {
 }
 
 nlohmann::ordered_json to_json(const train::BenchResult& r, double first_step_ms) {
-  return {{"us_per_step", r.us_per_step},     {"steps", r.steps},
-          {"compile_ms", r.compile_ms},       {"cached", r.cached},
-          {"first_step_ms", first_step_ms},   {"samples_per_s", r.samples_per_s},
-          {"gflops", r.gflops},               {"peak_gflops", r.peak_gflops},
-          {"peak_share", r.gflops / r.peak_gflops}, {"threads", r.threads},
-          {"planned_bytes", r.planned_bytes}, {"peak_bytes", peak_bytes()}};
+  return {{"us_per_step", r.us_per_step},
+          {"steps", r.steps},
+          {"compile_ms", r.compile_ms},
+          {"cached", r.cached},
+          {"first_step_ms", first_step_ms},
+          {"samples_per_s", r.samples_per_s},
+          {"gflops", r.gflops},
+          {"peak_gflops", r.peak_gflops},
+          {"peak_share", r.gflops / r.peak_gflops},
+          {"threads", r.threads},
+          {"planned_bytes", r.planned_bytes},
+          {"peak_bytes", peak_bytes()}};
 }
 
 void print(const nlohmann::ordered_json& r) {
-  fmt::print("compile          {:10.2f} ms{}\n", r["compile_ms"].get<double>(), r["cached"].get<bool>() ? "  (from the cache)" : "");
-  fmt::print("first step       {:10.2f} ms after the start of the process\n", r["first_step_ms"].get<double>());
-  fmt::print("step             {:10.3f} us  (median; {} steps)\n", r["us_per_step"].get<double>(), r["steps"].get<std::int64_t>());
+  fmt::print("compile          {:10.2f} ms{}\n", r["compile_ms"].get<double>(),
+             r["cached"].get<bool>() ? "  (from the cache)" : "");
+  fmt::print("first step       {:10.2f} ms after the start of the process\n",
+             r["first_step_ms"].get<double>());
+  fmt::print("step             {:10.3f} us  (median; {} steps)\n", r["us_per_step"].get<double>(),
+             r["steps"].get<std::int64_t>());
   fmt::print("samples          {:10.0f} a second\n", r["samples_per_s"].get<double>());
-  fmt::print("arithmetic       {:10.2f} GFLOP/s, {:.1f} % of this machine's {:.1f} with {} thread(s)\n", r["gflops"].get<double>(),
-             100 * r["peak_share"].get<double>(), r["peak_gflops"].get<double>(), r["threads"].get<int>());
-  fmt::print("memory           {:>10} planned, {} held by the process at most\n", bytes_text(r["planned_bytes"].get<std::size_t>()),
+  fmt::print("arithmetic       {:10.2f} GFLOP/s, {:.1f} % of this machine's {:.1f} with {} thread(s)\n",
+             r["gflops"].get<double>(), 100 * r["peak_share"].get<double>(), r["peak_gflops"].get<double>(),
+             r["threads"].get<int>());
+  fmt::print("memory           {:>10} planned, {} held by the process at most\n",
+             bytes_text(r["planned_bytes"].get<std::size_t>()),
              bytes_text(r["peak_bytes"].get<std::size_t>()));
 }
 
@@ -52,8 +63,10 @@ void run(const Arguments& a) {
   const auto first_step = [&] { first_step_ms = 1e3 * process_seconds(); };
   const train::BenchResult measured = train::bench(prepared, a.seconds, first_step);
   const nlohmann::ordered_json result = to_json(measured, first_step_ms);
-  if (a.json) fmt::print("{}\n", result.dump());
-  else print(result);
+  if (a.json)
+    fmt::print("{}\n", result.dump());
+  else
+    print(result);
 }
 
 }  // namespace
@@ -63,7 +76,9 @@ void add_bench(CLI::App& app, Action& action) {
   const auto a = std::make_shared<Arguments>();
   a->job.add_to(*command);
   command->add_flag("--json", a->json, "Print one JSON object");
-  command->add_option("--seconds", a->seconds, "How long to measure")->type_name("S")->check(CLI::Range(0.05, 600.0));
+  command->add_option("--seconds", a->seconds, "How long to measure")
+      ->type_name("S")
+      ->check(CLI::Range(0.05, 600.0));
   command->footer("Example: tightloop bench job.toml --json");
   command->callback([&action, a] { action = [a] { run(*a); }; });
 }

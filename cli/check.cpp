@@ -29,14 +29,16 @@ void run(const JobArguments& a) {
   print_inputs(prepared);
   fmt::print("\n{}\n", prepared.model->summary());
   fmt::print("{} training rows, {} validation rows, {} steps an epoch\n\n", prepared.data.data.train.count(),
-             prepared.data.data.validation ? prepared.data.data.validation->count() : 0, plan.steps_per_epoch);
+             prepared.data.data.validation ? prepared.data.data.validation->count() : 0,
+             plan.steps_per_epoch);
   print_memory(plan);
 }
 
 }  // namespace
 
 void add_check(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("check", "Validate a job; print it in full, its layers and the memory it takes");
+  CLI::App* command =
+      app.add_subcommand("check", "Validate a job; print it in full, its layers and the memory it takes");
   const auto a = std::make_shared<JobArguments>();
   a->add_to(*command);
   command->footer("Example: tightloop check job.toml --set data.batch=512");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
 
+#include <fmt/format.h>
 #include <chrono>
 #include <csignal>
 #include <ctime>
-#include <fmt/format.h>
 
 namespace tightloop::cli {
 namespace {
@@ -22,7 +22,10 @@ std::chrono::steady_clock::time_point process_start;
 
 void JobArguments::add_to(CLI::App& command) {
   command.add_option("job", file, "The job file")->required()->type_name("JOB");
-  command.add_option("--set", sets, "Change a key: --set train.epochs=3")->type_name("KEY=VALUE")->take_all()->allow_extra_args(false);
+  command.add_option("--set", sets, "Change a key: --set train.epochs=3")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
   command.add_option("--threads", threads, "Threads of the step; 0 lets the machine decide")->type_name("N");
   command.add_option("--seed", seed, "Start of every random draw")->type_name("N");
   command.add_option("--out", out, "Where the run is written")->type_name("DIR");
@@ -43,7 +46,8 @@ bool interrupted() { return interrupt_flag != 0; }
 void note_start() {
   timespec used{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  process_start = std::chrono::steady_clock::now() - std::chrono::seconds(used.tv_sec) - std::chrono::nanoseconds(used.tv_nsec);
+  process_start = std::chrono::steady_clock::now() - std::chrono::seconds(used.tv_sec) -
+                  std::chrono::nanoseconds(used.tv_nsec);
 }
 
 double process_seconds() {

@@ -23,9 +23,10 @@ train::DataPart own_data(const train::TrainedModel& trained) {
 
 void run(const Arguments& a) {
   train::TrainedModel trained = train::read_trained(a.run);
-  const train::DataPart part =
-      a.data.empty() ? own_data(trained)
-                     : train::DataPart{train::load_other(trained.run.job, trained.target, a.data, trained.run.classes, true)};
+  const train::DataPart part = a.data.empty()
+                                   ? own_data(trained)
+                                   : train::DataPart{train::load_other(trained.run.job, trained.target,
+                                                                       a.data, trained.run.classes, true)};
   train::make_model(trained, part.data);
   train::Trainer trainer(trained.options, trained.metrics);
   const train::Evaluation e = trainer.evaluate(trained.model->model(), trained.loss, part, trained.run.scales,
@@ -45,7 +46,10 @@ void add_evaluate(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("evaluate", "Loss and metrics of a trained run");
   const auto a = std::make_shared<Arguments>();
   command->add_option("run", a->run, "The run directory")->required()->type_name("RUN");
-  command->add_option("--data", a->data, "A CSV file, a folder, or name=file for each field; the job's own validation data if left out")
+  command
+      ->add_option(
+          "--data", a->data,
+          "A CSV file, a folder, or name=file for each field; the job's own validation data if left out")
       ->type_name("DATA");
   command->add_flag("--json", a->json, "Print one JSON object");
   command->footer("Example: tightloop evaluate run --data test.csv");

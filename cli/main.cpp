@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return report(2, "not enough memory for this job");
   } catch (const std::exception& e) {
-    return report(1, std::string(e.what()) + "\nThis is a fault of tightloop; please report it with the job file.");
+    return report(
+        1, std::string(e.what()) + "\nThis is a fault of tightloop; please report it with the job file.");
   }
 }

@@ -29,7 +29,9 @@ void write_table(const std::string& path, const Array& values, const std::string
   std::vector<Array> arrays;
   for (std::int64_t c = 0; c < columns; ++c) {
     const bool named = static_cast<std::int64_t>(classes.size()) == columns;
-    names.push_back(columns == 1 ? name : named ? classes[static_cast<std::size_t>(c)] : fmt::format("{}{}", name, c));
+    names.push_back(columns == 1 ? name
+                    : named      ? classes[static_cast<std::size_t>(c)]
+                                 : fmt::format("{}{}", name, c));
     arrays.push_back(column(values, c, columns));
   }
   data::write_csv(path, names, arrays);
@@ -37,13 +39,18 @@ void write_table(const std::string& path, const Array& values, const std::string
 
 void run(const Arguments& a) {
   const bool npy = a.out.ends_with(".npy");
-  if (!npy && !a.out.ends_with(".csv")) throw Error(a.out + ": predictions are written as .csv or .npy; choose such a name");
+  if (!npy && !a.out.ends_with(".csv"))
+    throw Error(a.out + ": predictions are written as .csv or .npy; choose such a name");
   train::TrainedModel trained = train::read_trained(a.run);
-  const train::DataPart part{train::load_other(trained.run.job, trained.target, a.input, trained.run.classes, false)};
+  const train::DataPart part{
+      train::load_other(trained.run.job, trained.target, a.input, trained.run.classes, false)};
   train::make_model(trained, part.data);
-  const Array values = train::Trainer(trained.options).predict(trained.model->model(), part, trained.run.scales);
-  if (npy) io::write_npy(a.out, values);
-  else write_table(a.out, values, trained.run.job.data.target[0].name, trained.run.classes);
+  const Array values =
+      train::Trainer(trained.options).predict(trained.model->model(), part, trained.run.scales);
+  if (npy)
+    io::write_npy(a.out, values);
+  else
+    write_table(a.out, values, trained.run.job.data.target[0].name, trained.run.classes);
 }
 
 }  // namespace
@@ -52,7 +59,9 @@ void add_predict(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("predict", "Predictions of a trained run, row by row");
   const auto a = std::make_shared<Arguments>();
   command->add_option("run", a->run, "The run directory")->required()->type_name("RUN");
-  command->add_option("input", a->input, "A CSV or NPY file, a folder, or name=file for each input")->required()->type_name("INPUT");
+  command->add_option("input", a->input, "A CSV or NPY file, a folder, or name=file for each input")
+      ->required()
+      ->type_name("INPUT");
   command->add_option("-o,--out", a->out, "Where they go: .csv or .npy")->required()->type_name("OUT");
   command->footer("Example: tightloop predict run new.csv -o predictions.csv");
   command->callback([&action, a] { action = [a] { run(*a); }; });

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
 #include <algorithm>
 #include <cstdio>
-#include <unistd.h>
 
 namespace tightloop::cli {
 namespace {
@@ -23,14 +23,16 @@ std::string rate_text(double samples_per_s) {
 std::string bar(double share) {
   constexpr int width = 28;
   const int full = std::clamp(static_cast<int>(share * width), 0, width);
-  return std::string(static_cast<std::size_t>(full), '#') + std::string(static_cast<std::size_t>(width - full), '.');
+  return std::string(static_cast<std::size_t>(full), '#') +
+         std::string(static_cast<std::size_t>(width - full), '.');
 }
 
 }  // namespace
 
 std::string evaluation_text(const train::Evaluation& e, const std::vector<std::string>& metrics) {
   std::string out = fmt::format("loss {:.6g}", e.loss);
-  for (std::size_t i = 0; i < metrics.size(); ++i) out += fmt::format("  {} {:.4g}", metrics[i], e.metrics[i]);
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    out += fmt::format("  {} {:.4g}", metrics[i], e.metrics[i]);
   return out;
 }
 
@@ -50,8 +52,8 @@ bool Report::due() {
 void Report::progress(const train::Progress& p) {
   if (quiet_ || !terminal_ || !due()) return;
   const double share = static_cast<double>(p.step) / static_cast<double>(std::max<std::int64_t>(1, p.steps));
-  fmt::print("\r\033[K[{}] {:3.0f}%  epoch {}/{}  loss {:.5g}  {}", bar(share), 100 * share, p.epoch, p.epochs, p.loss,
-             rate_text(p.samples_per_s));
+  fmt::print("\r\033[K[{}] {:3.0f}%  epoch {}/{}  loss {:.5g}  {}", bar(share), 100 * share, p.epoch,
+             p.epochs, p.loss, rate_text(p.samples_per_s));
   std::fflush(stdout);
 }
 
@@ -73,8 +75,8 @@ void Report::finish(const train::History& history, const std::string& directory)
   const train::EpochRecord& last = history.epochs.back();
   if (terminal_) fmt::print("\r\033[K");
   if (shown_ != last.epoch) fmt::print("{}\n", line(last));
-  fmt::print("{} {} steps in {:.2f} s; the run is in {}\n", history.stopped ? "stopped after" : "trained", history.steps,
-             last.seconds, directory);
+  fmt::print("{} {} steps in {:.2f} s; the run is in {}\n", history.stopped ? "stopped after" : "trained",
+             history.steps, last.seconds, directory);
 }
 
 }  // namespace tightloop::cli

@@ -32,7 +32,8 @@ void add_train(CLI::App& app, Action& action) {
   const auto a = std::make_shared<Arguments>();
   a->job.add_to(*command);
   command->add_flag("--quiet", a->quiet, "Print errors only");
-  command->add_flag("--verify", a->verify, "Run the first steps beside the interpreter and compare every tensor");
+  command->add_flag("--verify", a->verify,
+                    "Run the first steps beside the interpreter and compare every tensor");
   command->footer("Example: tightloop train job.toml --set train.epochs=3 --out quick");
   command->callback([&action, a] { action = [a] { run(*a); }; });
 }

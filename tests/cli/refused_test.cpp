@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines and jobs that must fail: the exit status, and words of the one message. Nothing may be left behind.
+// Command lines and jobs that must fail: the exit status, and words of the one message. Nothing may be left
+// behind.
 #include "command.h"
 
 #include <algorithm>
@@ -22,21 +23,26 @@ const Case kCases[] = {
     {"MissingJob", "train none.toml", "none.toml: cannot read the job file"},
     {"JobIsAFolder", "train .", ".: cannot read the job file"},
     {"SetWithoutValue", "train job.toml --set train.epochs", "write --set key=value"},
-    {"SetUnknownKey", "train job.toml --set train.epoch=3", "unknown key train.epoch (did you mean 'epochs'?)"},
+    {"SetUnknownKey", "train job.toml --set train.epoch=3",
+     "unknown key train.epoch (did you mean 'epochs'?)"},
     {"SetWrongType", "train job.toml --set train.epochs=many", "train.epochs must be a whole number"},
     {"ThreadsNoNumber", "train job.toml --threads two", "train.threads must be a whole number"},
     {"NegativeSeed", "train job.toml --seed=-1", "seed must be a whole number of at least 0"},
     // the job
     {"UnknownLoss", "train job.toml --set train.loss=msee", "did you mean 'mse'?"},
     {"UnknownOptimizer", "train job.toml --set train.optimizer.name=adan", "did you mean 'adam'?"},
-    {"UnknownRule", "train job.toml --set train.optimizer.rl=1", "job.toml:16:13: train.optimizer: optimizer adam: unknown option 'rl'"},
+    {"UnknownRule", "train job.toml --set train.optimizer.rl=1",
+     "job.toml:16:13: train.optimizer: optimizer adam: unknown option 'rl'"},
     {"NegativeRate", "train job.toml --set train.optimizer.lr=-1", "learning rate"},
     {"UnknownMetric", "train job.toml --set train.metrics=acuracy", "did you mean 'accuracy'?"},
-    {"UnknownFunction", "train bad_function.toml", "bad_function.toml:11:5: unknown function 'linaer' (did you mean 'linear'?)\n  y = linaer(x, 1"},
+    {"UnknownFunction", "train bad_function.toml",
+     "bad_function.toml:11:5: unknown function 'linaer' (did you mean 'linear'?)\n  y = linaer(x, 1"},
     {"ShapeMismatch", "train job.toml --set model.forward='y = linear(x, 2)'", "mse"},
     {"NothingToTrain", "train job.toml --set model.forward='y = x[:, :1]'", "nothing to train"},
     {"NoRowAxis", "train job.toml --set model.forward='y = sum(linear(x, 1))'", "must have one entry a row"},
-    {"BadInitialiser", "train job.toml --set model.parameters.par.init=one --set model.parameters.par.shape=[1]", "did you mean 'ones'?"},
+    {"BadInitialiser",
+     "train job.toml --set model.parameters.par.init=one --set model.parameters.par.shape=[1]",
+     "did you mean 'ones'?"},
     {"MissingWeights", "train job.toml --set model.weights=no.safetensors", "no.safetensors"},
     {"BrokenWeights", "train job.toml --set model.weights=train.csv", "train.csv"},
     // the data
@@ -47,10 +53,12 @@ const Case kCases[] = {
     {"EmptyFile", "train job.toml --set data.train=empty.csv", "empty.csv"},
     {"NotANumber", "train job.toml --set data.train=hole.csv", "hole.csv"},
     {"FractionOfNothing", "train job.toml --set data.validation=0.001", "60"},
-    {"DropLast", "train job.toml --set data.batch=1024 --set data.drop_last=true", "45 training rows, fewer than a batch of 1024"},
+    {"DropLast", "train job.toml --set data.batch=1024 --set data.drop_last=true",
+     "45 training rows, fewer than a batch of 1024"},
     {"LabelsTooLarge", "train labels.toml", "must be 0..1 (2 classes)"},
     {"FractionalClasses", "train labels.toml --set data.target.c=y", "y"},
-    {"NormalizeUnknownInput", "train job.toml --set data.normalize.z=standard", "data.normalize.z names no input"},
+    {"NormalizeUnknownInput", "train job.toml --set data.normalize.z=standard",
+     "data.normalize.z names no input"},
     // the output
     {"OutIsAFile", "train job.toml --out train.csv", "train.csv: is a file"},
     {"OutIsForeign", "train job.toml --out foreign", "foreign: holds files, but no run of tightloop"},
@@ -73,8 +81,9 @@ TEST_P(Refused, WithStatus2AndOneMessage) {
   folder.write("foreign/notes.txt", "mine");
   folder.write("job.toml", kJob);
   folder.write("bad_function.toml", with(kJob, "linear", "linaer"));
-  folder.write("labels.toml", with(with(with(kJob, "{ y = \"y\" }", "{ c = \"label\" }"), "linear(x, 1,", "linear(x, 2,"),
-                                   "\"mse\"", "\"cross_entropy\""));
+  folder.write("labels.toml",
+               with(with(with(kJob, "{ y = \"y\" }", "{ c = \"label\" }"), "linear(x, 1,", "linear(x, 2,"),
+                    "\"mse\"", "\"cross_entropy\""));
   const Outcome o = tightloop(folder, GetParam().arguments);
   EXPECT_EQ(o.status, 2) << o.out;
   EXPECT_NE(o.out.find(GetParam().message), std::string::npos) << o.out;

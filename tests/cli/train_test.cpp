@@ -42,7 +42,8 @@ TEST_F(Command, TrainWritesAWholeRun) {
   EXPECT_EQ(model.find("lin.weight")->type_string(), "f32[1, 2]");
   EXPECT_EQ(model.find("par")->type_string(), "f32[1]");
   const std::string metrics = folder.read("run/metrics.csv");
-  EXPECT_EQ(metrics.substr(0, metrics.find('\n')), "epoch,step,train_loss,validation_loss,mae,samples_per_s,seconds");
+  EXPECT_EQ(metrics.substr(0, metrics.find('\n')),
+            "epoch,step,train_loss,validation_loss,mae,samples_per_s,seconds");
   EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 6);
   const auto split = nlohmann::json::parse(folder.read("run/split.json"));
   EXPECT_EQ(split["validation"].size(), 15u);
@@ -94,19 +95,22 @@ TEST_F(Command, PredictWritesCsvAndNpy) {
 
 TEST_F(Command, ClassesByNumberAndByName) {
   std::string job = with(kJob, "target = { y = \"y\" }", "target = { c = \"kind\" }");
-  job = with(with(with(job, "linear(x, 1,", "linear(x, 3,"), "\"mse\"", "\"cross_entropy\""), "\"mae\"", "\"accuracy\"");
+  job = with(with(with(job, "linear(x, 1,", "linear(x, 3,"), "\"mse\"", "\"cross_entropy\""), "\"mae\"",
+             "\"accuracy\"");
   folder.write("names.toml", job);
   folder.write("numbers.toml", with(job, "\"kind\"", "\"label\""));
   EXPECT_EQ(run("train names.toml --out names").status, 0);
   EXPECT_EQ(run("train numbers.toml --out numbers").status, 0);
-  EXPECT_EQ(nlohmann::json::parse(run("evaluate names --json").out), nlohmann::json::parse(run("evaluate numbers --json").out));
+  EXPECT_EQ(nlohmann::json::parse(run("evaluate names --json").out),
+            nlohmann::json::parse(run("evaluate numbers --json").out));
   EXPECT_EQ(run("predict names train.csv -o p.csv").status, 0);
   EXPECT_EQ(folder.read("p.csv").substr(0, 12), "cat,dog,eel\n");
 }
 
 TEST_F(Command, WeightsStartFromAnotherRun) {
   run("train job.toml --out a");
-  const Outcome o = run("train job.toml --out b --set model.weights=a/model.safetensors --set train.optimizer.lr=0.0");
+  const Outcome o =
+      run("train job.toml --out b --set model.weights=a/model.safetensors --set train.optimizer.lr=0.0");
   EXPECT_EQ(o.status, 0) << o.out;
   EXPECT_EQ(folder.read("a/model.safetensors"), folder.read("b/model.safetensors"));
 }
@@ -114,15 +118,16 @@ TEST_F(Command, WeightsStartFromAnotherRun) {
 TEST_F(Command, CheckPrintsLayersAndBytes) {
   const Outcome o = run("check job.toml");
   EXPECT_EQ(o.status, 0);
-  for (const char* words : {"batch = 8", "Linear(2, 1)", "lin.weight", "4 parameters", "45 training rows, 15 validation rows, 6 steps"})
+  for (const char* words : {"batch = 8", "Linear(2, 1)", "lin.weight", "4 parameters",
+                            "45 training rows, 15 validation rows, 6 steps"})
     EXPECT_NE(o.out.find(words), std::string::npos) << words << "\n" << o.out;
   EXPECT_FALSE(folder.has("run"));
 }
 
 TEST_F(Command, BenchPrintsOneJsonObject) {
   const auto r = nlohmann::json::parse(run("bench job.toml --json --seconds 0.1").out);
-  for (const char* key : {"us_per_step", "steps", "compile_ms", "first_step_ms", "samples_per_s", "gflops", "peak_gflops",
-                          "peak_share", "threads", "planned_bytes", "peak_bytes"})
+  for (const char* key : {"us_per_step", "steps", "compile_ms", "first_step_ms", "samples_per_s", "gflops",
+                          "peak_gflops", "peak_share", "threads", "planned_bytes", "peak_bytes"})
     EXPECT_GT(r.at(key).get<double>(), 0) << key;
   EXPECT_FALSE(folder.has("run"));
 }
@@ -139,7 +144,8 @@ TEST_F(Command, AnEarlierRunIsReplacedAndForeignFilesStay) {
 }
 
 TEST_F(Command, InterruptEndsAfterTheChunkAndSaves) {
-  const std::string arguments = "train job.toml --set train.epochs=1000000000 & pid=$!; sleep 2; kill -INT $pid; wait $pid";
+  const std::string arguments =
+      "train job.toml --set train.epochs=1000000000 & pid=$!; sleep 2; kill -INT $pid; wait $pid";
   const Outcome o = run(arguments);
   EXPECT_EQ(o.status, 0) << o.out;
   EXPECT_NE(o.out.find("stopped after"), std::string::npos) << o.out;

@@ -6,7 +6,8 @@
 
 using namespace tightloop;
 
-/// A text that is a job prints as one that reads back as itself. The last line, if it starts with !, is an override.
+/// A text that is a job prints as one that reads back as itself. The last line, if it starts with !, is an
+/// override.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);
   std::vector<std::string> overrides;

@@ -15,7 +15,8 @@ namespace {
 const TensorType kX{DType::f32, {Dim::batch(), 4}};
 const TensorType kImage{DType::f32, {Dim::batch(), 2, 3, 5}};
 
-/// Records what it is asked for. Linear and dropout answer with x · 2, others do what they do without options.
+/// Records what it is asked for. Linear and dropout answer with x · 2, others do what they do without
+/// options.
 struct FakeLayers : Layers {
   std::vector<std::string> calls;
   bool knows(std::string_view kind) const override { return nn::find_layer(kind) != nullptr; }
@@ -23,8 +24,7 @@ struct FakeLayers : Layers {
   Tensor call(const std::string& kind, const std::string& name, const std::vector<Term>& terms,
               const std::vector<std::string>& keywords, std::size_t) override {
     std::string text = kind + " " + name + ":";
-    for (std::size_t i = 0; i < terms.size(); ++i)
-      text += " " + keywords[i] + "=" + describe(terms[i]);
+    for (std::size_t i = 0; i < terms.size(); ++i) text += " " + keywords[i] + "=" + describe(terms[i]);
     if (kind != "linear" && kind != "dropout")
       return (*nn::make_layer(kind, {}, terms.at(0).as<Tensor>()->type()))(*terms[0].as<Tensor>());
     calls.push_back(text);
@@ -34,7 +34,8 @@ struct FakeLayers : Layers {
 
 Tensor run(const std::string& source, FakeLayers& layers) {
   const Text text{source, "job.toml", 0, 1};
-  const Names inputs{{"x", input("x", "data", kX)}, {"image", input("image", "data", kImage)},
+  const Names inputs{{"x", input("x", "data", kX)},
+                     {"image", input("image", "data", kImage)},
                      {"k", input("k", "data", {DType::i64, {Dim::batch()}})}};
   const Names parameters{{"par", input("par", "state", {DType::f32, {1}})},
                          {"w", input("w", "state", {DType::f32, {4, 3}})}};
@@ -99,13 +100,14 @@ TEST(Forward, ExpressionsHaveTheTypesOfTheirOps) {
 
 TEST(Forward, ArithmeticOfNumbersIsPythons) {
   const std::pair<const char*, double> cases[] = {
-      {"-2 ** 2", -4}, {"2 ** 3 ** 2", 512}, {"7 // -2", -4}, {"-7 % 3", 2},       {"1 / 4", 0.25},
-      {"2 - 3 - 4", -5}, {"2 * (3 + 4)", 14}, {"- - 3", 3},   {"1e-3 + .5", 0.501}, {"2 ** -1", 0.5}};
+      {"-2 ** 2", -4},   {"2 ** 3 ** 2", 512}, {"7 // -2", -4}, {"-7 % 3", 2},        {"1 / 4", 0.25},
+      {"2 - 3 - 4", -5}, {"2 * (3 + 4)", 14},  {"- - 3", 3},    {"1e-3 + .5", 0.501}, {"2 ** -1", 0.5}};
   for (const auto& [source, value] : cases) {
     FakeLayers layers;
     const Tensor y = run(fmt::format("y = full([1], {})", source), layers);
-    EXPECT_DOUBLE_EQ(y.node().attrs.find("value")->index() == 1 ? double(y.node().attrs.at<std::int64_t>("value"))
-                                                                : y.node().attrs.at<double>("value"),
+    EXPECT_DOUBLE_EQ(y.node().attrs.find("value")->index() == 1
+                         ? double(y.node().attrs.at<std::int64_t>("value"))
+                         : y.node().attrs.at<double>("value"),
                      value)
         << source;
   }
@@ -113,7 +115,8 @@ TEST(Forward, ArithmeticOfNumbersIsPythons) {
 
 TEST(Forward, LayersAreNamedByNameOrByKindAndOrder) {
   FakeLayers layers;
-  run("h = linear(x, 8)\nh = relu(linear(h, 8, bias=false, name='net_0'))\ny = linear(dropout(h, 0.5), 1)", layers);
+  run("h = linear(x, 8)\nh = relu(linear(h, 8, bias=false, name='net_0'))\ny = linear(dropout(h, 0.5), 1)",
+      layers);
   ASSERT_EQ(layers.calls.size(), 4u);
   EXPECT_EQ(layers.calls[0], "linear linear0: =the tensor f32[B, 4] =the number 8");
   EXPECT_EQ(layers.calls[1], "linear net_0: =the tensor f32[B, 4] =the number 8 bias=false");
@@ -124,12 +127,14 @@ TEST(Forward, LayersAreNamedByNameOrByKindAndOrder) {
 TEST(Forward, ErrorsShowThePlaceWithACaret) {
   EXPECT_EQ(message("y = linaer(x, 1)"),
             "job.toml:1:5: unknown function 'linaer' (did you mean 'linear'?)\n  y = linaer(x, 1)\n      ^");
-  EXPECT_EQ(message("a = x\ny = relu(xx)"), "job.toml:2:10: unknown name 'xx' (did you mean 'x'?)\n  y = relu(xx)\n           ^");
+  EXPECT_EQ(message("a = x\ny = relu(xx)"),
+            "job.toml:2:10: unknown name 'xx' (did you mean 'x'?)\n  y = relu(xx)\n           ^");
   EXPECT_EQ(message("\ty = x +"), "job.toml:1:9: an expression is missing\n  \ty = x +\n  \t       ^");
   EXPECT_EQ(message("y = 'é' + x").substr(0, 56), "job.toml:1:5: a tensor or a number was expected here, no");
-  EXPECT_EQ(message("y = clamp(x, lo=0)"),
-            "job.toml:1:17: clamp has no argument lo (did you mean 'low'?); it is clamp(x, low=none, high=none)\n"
-            "  y = clamp(x, lo=0)\n                  ^");
+  EXPECT_EQ(
+      message("y = clamp(x, lo=0)"),
+      "job.toml:1:17: clamp has no argument lo (did you mean 'low'?); it is clamp(x, low=none, high=none)\n"
+      "  y = clamp(x, lo=0)\n                  ^");
 }
 
 TEST(Forward, EveryMistakeHasItsMessage) {
@@ -187,7 +192,8 @@ TEST(Forward, DeepNestingIsAnErrorAndNotACrash) {
   const std::string open(deep, '('), close(deep, ')'), minus(deep, '-');
   std::string sum = "y = x", powers = "y = x", calls = "y = ", index = "y = x";
   for (int i = 0; i < deep; ++i) sum += "+x", powers += "**x", calls += "relu(", index += "[:]";
-  for (const auto& source : {"y = " + open + "x" + close, "y = " + minus + "x", sum, powers, calls + "x" + close, index})
+  for (const auto& source :
+       {"y = " + open + "x" + close, "y = " + minus + "x", sum, powers, calls + "x" + close, index})
     EXPECT_NE(message(source).find("nested too deep"), std::string::npos) << message(source);
 }
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
+#include <tightloop/nn/layers/layer.h>
+#include <tightloop/nn/losses/loss.h>
+#include <tightloop/nn/metrics/metric.h>
+#include <tightloop/optim/optimizer.h>
+#include <tightloop/train/forward/functions.h>
 #include <tightloop/train/job.h>
 
-#include <fstream>
 #include <gtest/gtest.h>
+#include <fstream>
 #include <iterator>
 
 namespace tightloop::train {
@@ -77,8 +82,8 @@ TEST(Job, ForwardTextWithQuotesAndControlCharactersRoundTrips) {
 
 TEST(Job, OverridesAreTomlOrBareWords) {
   const Job job = parse_job(kGood, "job.toml",
-                            {"train.epochs=3", "train.loss=mse", "train.optimizer.lr=0.1", "data.shuffle=false",
-                             "data.normalize.f=minmax", "output.directory=/tmp/a=b"});
+                            {"train.epochs=3", "train.loss=mse", "train.optimizer.lr=0.1",
+                             "data.shuffle=false", "data.normalize.f=minmax", "output.directory=/tmp/a=b"});
   EXPECT_EQ(job.train.epochs, 3);
   EXPECT_EQ(job.train.loss.name, "mse");
   EXPECT_EQ(*job.train.optimizer.options.find("lr")->as<double>(), 0.1);
@@ -91,8 +96,10 @@ TEST(Job, OverridesAreTomlOrBareWords) {
 }
 
 TEST(Job, RefusesWithPlaceReasonAndRemedy) {
-  EXPECT_EQ(message(replaced("batch =", "bacth =")), "job.toml:8:9: unknown key data.bacth (did you mean 'batch'?)");
-  EXPECT_EQ(message(replaced("[train]", "[trian]")), "job.toml:14:1: unknown key trian (did you mean 'train'?)");
+  EXPECT_EQ(message(replaced("batch =", "bacth =")),
+            "job.toml:8:9: unknown key data.bacth (did you mean 'batch'?)");
+  EXPECT_EQ(message(replaced("[train]", "[trian]")),
+            "job.toml:14:1: unknown key trian (did you mean 'train'?)");
   EXPECT_EQ(message(replaced("epochs = 300", "batch = 300")),
             "job.toml:15:9: unknown key train.batch (did you mean data.batch?)");
   EXPECT_EQ(message(replaced("batch = 128", "batch = \"many\"")),
@@ -100,28 +107,47 @@ TEST(Job, RefusesWithPlaceReasonAndRemedy) {
   EXPECT_EQ(message(replaced("batch = 128", "batch = 0")),
             "job.toml:8:9: data.batch must be a whole number of at least 1, not the whole number 0");
   EXPECT_EQ(message(replaced("validation = 0.1", "validation = 1.5")),
-            "job.toml:6:14: data.validation must be a fraction from 0 to below 1, a file, or a table of files, not the "
+            "job.toml:6:14: data.validation must be a fraction from 0 to below 1, a file, or a table of "
+            "files, not the "
             "number 1.5");
   EXPECT_EQ(message(replaced("\"standard\"", "\"standart\"")),
-            "job.toml:7:19: data.normalize.x must be 'none', 'standard' or 'minmax', not the string 'standart' (did "
+            "job.toml:7:19: data.normalize.x must be 'none', 'standard' or 'minmax', not the string "
+            "'standart' (did "
             "you mean 'standard'?)");
   EXPECT_EQ(message(replaced("seed = 1", "seed = ")).substr(0, 11), "job.toml:1:");
   EXPECT_EQ(message(replaced("par = [1]", "par = [0]")).substr(0, 65),
             "job.toml:10:23: model.parameters.par must be a whole number of at");
   EXPECT_EQ(message(replaced("target = { y = \"y\" }", "")),
-            "job.toml: data.target is missing (what the model shall predict: name = column, list or pattern, or file)");
+            "job.toml: data.target is missing (what the model shall predict: name = column, list or pattern, "
+            "or file)");
   EXPECT_EQ(message("data = 3"), "job.toml:1:8: data must be a table, not the whole number 3");
-  EXPECT_EQ(message(kGood, {"train.epoch=3"}), "--set train.epoch=3: unknown key train.epoch (did you mean 'epochs'?)");
+  EXPECT_EQ(message(kGood, {"train.epoch=3"}),
+            "--set train.epoch=3: unknown key train.epoch (did you mean 'epochs'?)");
   EXPECT_EQ(message(kGood, {"train.epochs=x"}),
             "--set train.epochs=x: train.epochs must be a whole number of at least 1, not the string 'x'");
   EXPECT_EQ(message(kGood, {"epochs"}), "--set epochs: write --set key=value, such as --set train.epochs=3");
 }
 
-TEST(Job, EveryKeyIsDocumented) {
+/// Everything that a job may name stands in docs/job.md, between backquotes.
+TEST(Job, EveryKeyAndNameIsDocumented) {
   std::ifstream in(TIGHTLOOP_SOURCE_DIR "/docs/job.md");
   const std::string docs{std::istreambuf_iterator<char>(in), {}};
-  for (const Key& key : job_keys())
-    EXPECT_NE(docs.find("`" + std::string(key.path) + "`"), std::string::npos) << key.path << " is not in docs/job.md";
+  const auto check = [&](std::string_view name) {
+    EXPECT_NE(docs.find("`" + std::string(name) + "`"), std::string::npos)
+        << name << " is not in docs/job.md";
+  };
+  const auto check_options = [&](std::string_view owner, const std::vector<OptionSpec>& options) {
+    check(owner);
+    for (const auto& o : options)
+      EXPECT_NE(docs.find("`" + std::string(o.name)), std::string::npos)
+          << owner << " " << o.name << " is not in docs/job.md";
+  };
+  for (const Key& key : job_keys()) check(key.path);
+  for (const auto& f : forward::all_functions()) check(f.signature);
+  for (const auto* d : nn::all_losses()) check_options(d->name, d->options);
+  for (const auto* d : nn::all_layers()) check_options(d->name, d->options);
+  for (const auto* d : nn::all_metrics()) check_options(d->name, d->options);
+  for (const auto* d : optim::all_optimizers()) check_options(d->name, d->options);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <tightloop/optim/sgd.h>
 #include <tightloop/train/trainer.h>
 
-#include <cmath>
 #include <gtest/gtest.h>
+#include <cmath>
 #include <limits>
 
 namespace tightloop::train {
@@ -46,7 +46,8 @@ const nn::LossFn kMse = nn::make_loss("mse");
 
 TEST(Trainer, LearnsALinearFunction) {
   Net net;
-  const History history = Trainer(options(60, 16)).fit(net, kMse, optim::Adam({.lr = 0.05}), rows(100), rows(40));
+  const History history =
+      Trainer(options(60, 16)).fit(net, kMse, optim::Adam({.lr = 0.05}), rows(100), rows(40));
   EXPECT_EQ(history.epochs.size(), 60u);
   EXPECT_EQ(history.steps, 60 * 7);
   EXPECT_LT(history.epochs.back().train_loss, 1e-3);
@@ -67,7 +68,8 @@ TEST(Trainer, EpochAverageWeighsTheShortLastBatchByItsRows) {
   Fixed net;
   auto o = options(1, 256);
   o.shuffle = false;
-  const auto history = Trainer(o).fit(net, nn::make_loss("l1"), optim::Sgd({.lr = 0}), data::Dataset({{"x", x}, {"y", y}}));
+  const auto history =
+      Trainer(o).fit(net, nn::make_loss("l1"), optim::Sgd({.lr = 0}), data::Dataset({{"x", x}, {"y", y}}));
   EXPECT_NEAR(history.epochs[0].train_loss, 0.7528736, 1e-6);
 }
 
@@ -132,7 +134,8 @@ TEST(Trainer, DropLastWithABatchLargerThanTheDataIsRefusedWithTheNumbers) {
   auto o = options(5, 1024);
   o.drop_last = true;
   EXPECT_EQ(message([&] { Trainer(o).fit(net, kMse, optim::Adam(), rows(100)); }),
-            "an epoch would have no step: there are 100 training rows, fewer than a batch of 1024, and the short last "
+            "an epoch would have no step: there are 100 training rows, fewer than a batch of 1024, and the "
+            "short last "
             "batch is dropped; take a smaller batch or drop_last = false");
 }
 
@@ -154,7 +157,8 @@ TEST(Trainer, NonFiniteLossNamesTheStepAndTheOp) {
   const std::string what = message([&] {
     Trainer(o).fit(net, kMse, optim::Sgd({.lr = 0.01}), data::Dataset({{"x", x}, {"y", y}}));
   });
-  EXPECT_NE(what.find("step 6: the loss is not finite; it began in step 6 with op log"), std::string::npos) << what;
+  EXPECT_NE(what.find("step 6: the loss is not finite; it began in step 6 with op log"), std::string::npos)
+      << what;
   EXPECT_TRUE(std::isfinite(net.lin.weight.array().at(0)));
 }
 
@@ -165,14 +169,16 @@ TEST(Trainer, NaNInTheDataNamesTheFieldAndTheRow) {
   Net net;
   auto o = options(1, 4);
   const std::string what = message([&] {
-    Trainer(o).fit(net, kMse, optim::Sgd({.lr = 0.01}), data::Dataset({{"x", x}, data.fields()[1], data.fields()[2]}));
+    Trainer(o).fit(net, kMse, optim::Sgd({.lr = 0.01}),
+                   data::Dataset({{"x", x}, data.fields()[1], data.fields()[2]}));
   });
   EXPECT_NE(what.find("nan in the data of 'x', row 17 (rows count from 0)"), std::string::npos) << what;
 }
 
 TEST(Trainer, DivergenceIsFoundInTheUpdateThatMadeIt) {
   Net net;
-  const std::string what = message([&] { Trainer(options(1000, 10)).fit(net, kMse, optim::Sgd({.lr = 1e6}), rows(100)); });
+  const std::string what =
+      message([&] { Trainer(options(1000, 10)).fit(net, kMse, optim::Sgd({.lr = 1e6}), rows(100)); });
   EXPECT_NE(what.find("not finite; it began in step"), std::string::npos) << what;
   EXPECT_TRUE(std::isfinite(net.par.array().at(0)));
 }
@@ -190,8 +196,9 @@ TEST(Trainer, LabelsOutOfRangeAreNamedWithRowAndValue) {
     labels.set_int(13, bad);
     Classifier net;
     const std::string what = message([&] {
-      Trainer(options(2, 6)).fit(net, nn::make_loss("cross_entropy"), optim::Adam(),
-                                 data::Dataset({data.fields()[0], {"label", labels}}));
+      Trainer(options(2, 6))
+          .fit(net, nn::make_loss("cross_entropy"), optim::Adam(),
+               data::Dataset({data.fields()[0], {"label", labels}}));
     });
     EXPECT_NE(what.find("target " + std::to_string(bad) + " in row 13"), std::string::npos) << what;
   }
@@ -255,8 +262,9 @@ TEST(Trainer, VerifyAgreesWithTheInterpreter) {
 
 TEST(Trainer, ModelThatTakesOtherInputsIsRefused) {
   Classifier net;
-  EXPECT_EQ(message([&] { Trainer(options(1, 2)).fit(net, kMse, optim::Adam(), rows(5)); }),
-            "the model's operator() does not take the 2 inputs of the data set; the last field is the target");
+  EXPECT_EQ(
+      message([&] { Trainer(options(1, 2)).fit(net, kMse, optim::Adam(), rows(5)); }),
+      "the model's operator() does not take the 2 inputs of the data set; the last field is the target");
 }
 
 }  // namespace

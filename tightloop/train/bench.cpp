@@ -11,7 +11,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// Runs to the next epoch's end or `most` steps, as the trainer does; the steps run.
 std::int64_t run_chunk(Session& session, std::int64_t most) {
@@ -51,8 +53,9 @@ BenchResult bench(PreparedJob& prepared, double seconds, const std::function<voi
   const TrainingData& data = prepared.data.data;
   const TrainerOptions& o = prepared.options;
   const auto start = Clock::now();
-  Session session(model, prepared.loss, *prepared.optimizer, DataSpec::of(data.train.data, data.target, data.scales),
-                  data.train, {o.batch, o.shuffle, o.drop_last, o.seed, o.compile});
+  Session session(model, prepared.loss, *prepared.optimizer,
+                  DataSpec::of(data.train.data, data.target, data.scales), data.train,
+                  {o.batch, o.shuffle, o.drop_last, o.seed, o.compile});
   BenchResult r;
   r.compile_ms = 1e3 * seconds_since(start);
   r.cached = session.program().report().cached;
@@ -71,7 +74,8 @@ BenchResult bench(PreparedJob& prepared, double seconds, const std::function<voi
   const Sampling& sampling = session.sampling();
   const Sizes sizes{std::min(sampling.batch, sampling.rows), data.train.data.rows()};
   r.us_per_step = 1e6 * step;
-  r.samples_per_s = static_cast<double>(data.train.count()) / (static_cast<double>(session.steps_per_epoch()) * step);
+  r.samples_per_s =
+      static_cast<double>(data.train.count()) / (static_cast<double>(session.steps_per_epoch()) * step);
   r.gflops = 1e-9 * step_flops(session.program().graph(), sizes) / step;
   r.threads = session.program().report().threads;
   r.peak_gflops = peak_gflops(r.threads);

@@ -6,7 +6,9 @@
 namespace tightloop::train {
 namespace {
 
-std::string check_state(std::size_t index, const char* what) { return fmt::format("check.{}.{}", index, what); }
+std::string check_state(std::size_t index, const char* what) {
+  return fmt::format("check.{}.{}", index, what);
+}
 
 }  // namespace
 
@@ -43,7 +45,8 @@ void BoundStep::check_data() {
   for (std::size_t i = 0; i < step_.checks.size(); ++i) {
     const std::int64_t row = program_.state(check_state(i, "row")).int_at(0);
     if (row < 0) continue;
-    throw Error(step_.checks[i].text(row, program_.state(check_state(i, "value")).at(0)) + " (rows count from 0)");
+    throw Error(step_.checks[i].text(row, program_.state(check_state(i, "value")).at(0)) +
+                " (rows count from 0)");
   }
 }
 

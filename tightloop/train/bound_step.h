@@ -29,7 +29,8 @@ class BoundStep {
   const Program& program() const { return program_; }
 
   /// How this part is walked in batches.
-  Sampling sampling(std::int64_t batch, bool shuffle = false, bool drop_last = false, std::uint64_t seed = 0) const;
+  Sampling sampling(std::int64_t batch, bool shuffle = false, bool drop_last = false,
+                    std::uint64_t seed = 0) const;
 
   /// Sums back to 0, and "nothing bad seen".
   void reset();

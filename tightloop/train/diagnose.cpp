@@ -3,8 +3,8 @@
 #include <tightloop/engine/lift.h>
 #include <tightloop/train/diagnose.h>
 
-#include <cmath>
 #include <fmt/format.h>
+#include <cmath>
 #include <unordered_set>
 
 namespace tightloop::train {
@@ -46,7 +46,8 @@ class Watch : public backends::Observer {
  private:
   std::string describe(const ir::Node& node, const Array& value, std::int64_t at) const {
     if (reads_data(node)) {
-      const std::int64_t row = rows_[static_cast<std::size_t>(at / std::max<std::int64_t>(1, value.count() / value.dims()[0]))];
+      const std::int64_t row =
+          rows_[static_cast<std::size_t>(at / std::max<std::int64_t>(1, value.count() / value.dims()[0]))];
       return fmt::format("{} in the data of '{}', row {} (rows count from 0)", value.at(at),
                          ir::input_name(node.inputs[0].node()).substr(data_name("").size()), row);
     }
@@ -70,13 +71,17 @@ Interpretable interpretable(BoundStep& bound, const std::vector<std::int64_t>& r
   Interpretable out{std::move(lifted.graph), {}};
   for (const Tensor& t : out.graph.inputs) {
     const std::string name = ir::input_name(t.node()), role = ir::input_role(t.node());
-    if (role == "data") out.inputs.push_back(bound.part().data[name.substr(data_name("").size())]);
-    else if (role == "rows") out.inputs.push_back(Array::of<std::int64_t>({static_cast<std::int64_t>(rows.size())}, rows));
-    else if (role == "state") out.inputs.push_back(bound.program().state(name).clone());
+    if (role == "data")
+      out.inputs.push_back(bound.part().data[name.substr(data_name("").size())]);
+    else if (role == "rows")
+      out.inputs.push_back(Array::of<std::int64_t>({static_cast<std::int64_t>(rows.size())}, rows));
+    else if (role == "state")
+      out.inputs.push_back(bound.program().state(name).clone());
     else if (role == "argument") {
       for (const auto& [known, value] : lifted.bound)
         if (known == name) out.inputs.push_back(value);
-    } else out.inputs.push_back(Array(t.dtype(), {}));
+    } else
+      out.inputs.push_back(Array(t.dtype(), {}));
   }
   return out;
 }
@@ -88,8 +93,8 @@ std::vector<std::int64_t> rows_of(const Sampling& sampling, std::int64_t step) {
   return rows;
 }
 
-backends::InterpretOptions options_for(const std::vector<std::int64_t>& rows, const BoundStep& bound, std::int64_t step,
-                                       std::uint64_t seed) {
+backends::InterpretOptions options_for(const std::vector<std::int64_t>& rows, const BoundStep& bound,
+                                       std::int64_t step, std::uint64_t seed) {
   backends::InterpretOptions options;
   options.sizes = {static_cast<std::int64_t>(rows.size()), bound.part().data.rows()};
   options.step = step;
@@ -116,7 +121,8 @@ std::int64_t first_difference(const Array& compiled, const Array& interpreted, d
 
 }  // namespace
 
-std::string first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t step, std::uint64_t seed) {
+std::string first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t step,
+                             std::uint64_t seed) {
   const auto rows = rows_of(sampling, step);
   const Interpretable run = interpretable(bound, rows);
   Watch watch(rows);

@@ -8,10 +8,11 @@
 
 namespace tightloop::train {
 
-/// Runs step `step` by the interpreter from the program's present states and tells the first op whose result is
-/// not finite although what it read was: "op log in layer 'lin' (f32[B, 1])", or the input and row that hold such
-/// a value, or the parameter that is not finite at the start of the step. "" when all is finite.
-std::string first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t step, std::uint64_t seed);
+/// Runs step `step` by the interpreter from the program's present states and tells the first op whose result
+/// is not finite although what it read was: "op log in layer 'lin' (f32[B, 1])", or the input and row that
+/// hold such a value, or the parameter that is not finite at the start of the step. "" when all is finite.
+std::string first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t step,
+                             std::uint64_t seed);
 
 /// How the compiled step differs from the interpreter.
 struct Difference {
@@ -21,8 +22,9 @@ struct Difference {
   std::int64_t element = 0;
 };
 
-/// Runs step `step` both ways from the present states, leaving the compiled result in place. An output differs where an
-/// element is off by more than `tolerance` times the tensor's largest magnitude, or in being NaN.
+/// Runs step `step` both ways from the present states, leaving the compiled result in place. An output
+/// differs where an element is off by more than `tolerance` times the tensor's largest magnitude, or in being
+/// NaN.
 std::optional<Difference> verify_step(BoundStep& bound, const Sampling& sampling, std::int64_t step,
                                       std::uint64_t seed, double tolerance = 1e-4);
 

@@ -10,7 +10,8 @@ namespace {
 void bind_parameters(BoundStep& bound, const ParameterLookup& parameters) {
   const auto names = bound.program().state_names();
   for (const auto& path : bound.step().parameters)
-    if (std::find(names.begin(), names.end(), path) != names.end()) bound.program().bind(path, parameters(path));
+    if (std::find(names.begin(), names.end(), path) != names.end())
+      bound.program().bind(path, parameters(path));
 }
 
 }  // namespace

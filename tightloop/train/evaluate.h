@@ -21,9 +21,11 @@ ParameterLookup parameters_of(const Model& model);
 /// The evaluation of one part of the data, compiled once.
 class Evaluator {
  public:
-  /// `part` must outlive it; `parameters` is read in place, so an evaluation sees the training's present weights.
-  Evaluator(const Model& model, const nn::LossFn& loss, Metrics metrics, const DataSpec& data, const DataPart& part,
-            std::int64_t batch, const ParameterLookup& parameters, const CompileOptions& options);
+  /// `part` must outlive it; `parameters` is read in place, so an evaluation sees the training's present
+  /// weights.
+  Evaluator(const Model& model, const nn::LossFn& loss, Metrics metrics, const DataSpec& data,
+            const DataPart& part, std::int64_t batch, const ParameterLookup& parameters,
+            const CompileOptions& options);
   /// Throws Error for data that breaks a rule.
   Evaluation run();
 

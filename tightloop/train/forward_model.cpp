@@ -7,8 +7,8 @@
 #include <tightloop/train/forward/source.h>
 #include <tightloop/train/forward_model.h>
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace tightloop::train {
 namespace {
@@ -39,7 +39,8 @@ nn::Initializer initializer_of(const FreeParameter& p) {
     if (known.name == wanted) return known.make();
     names.emplace_back(known.name);
   }
-  fail(p.init, fmt::format("is no initialiser{}; there are {}", suggestion(wanted, names), fmt::join(names, ", ")));
+  fail(p.init,
+       fmt::format("is no initialiser{}; there are {}", suggestion(wanted, names), fmt::join(names, ", ")));
 }
 
 Parameter make_parameter(const FreeParameter& p) {
@@ -54,7 +55,8 @@ void fill_with_zeros(nn::Module& module) {
 
 }  // namespace
 
-ForwardModel::ForwardModel(const Job::Model& job, const std::vector<std::pair<std::string, TensorType>>& inputs)
+ForwardModel::ForwardModel(const Job::Model& job,
+                           const std::vector<std::pair<std::string, TensorType>>& inputs)
     : text_(job.forward), program_(forward::parse(text_)) {
   std::vector<Tensor> placeholders;
   for (const auto& [name, type] : inputs) {
@@ -63,7 +65,8 @@ ForwardModel::ForwardModel(const Job::Model& job, const std::vector<std::pair<st
   }
   for (const FreeParameter& p : job.parameters) {
     if (std::find(inputs_.begin(), inputs_.end(), p.name) != inputs_.end())
-      throw Error(fmt::format("{}: model.parameters.{} has the name of an input; rename one of them", text_.source, p.name));
+      throw Error(fmt::format("{}: model.parameters.{} has the name of an input; rename one of them",
+                              text_.source, p.name));
     free_.push_back({p.name, make_parameter(p)});
   }
   fill_with_zeros(*this);
@@ -99,8 +102,9 @@ std::vector<std::string> ForwardModel::kinds() const {
   return out;
 }
 
-Tensor ForwardModel::call(const std::string& kind, const std::string& name, const std::vector<forward::Term>& terms,
-                          const std::vector<std::string>& keywords, std::size_t at) {
+Tensor ForwardModel::call(const std::string& kind, const std::string& name,
+                          const std::vector<forward::Term>& terms, const std::vector<std::string>& keywords,
+                          std::size_t at) {
   if (terms.empty() || !keywords[0].empty() || terms[0].as<Tensor>() == nullptr)
     forward::fail_at(text_, terms.empty() ? at : terms[0].at, kind + ": the first argument must be a tensor");
   const Tensor& x = *terms[0].as<Tensor>();
@@ -109,8 +113,10 @@ Tensor ForwardModel::call(const std::string& kind, const std::string& name, cons
     std::vector<OptionValue> positional;
     Options named;
     for (std::size_t i = 1; i < terms.size(); ++i) {
-      if (keywords[i].empty()) positional.push_back(to_option(terms[i], text_));
-      else named.set(keywords[i], to_option(terms[i], text_));
+      if (keywords[i].empty())
+        positional.push_back(to_option(terms[i], text_));
+      else
+        named.set(keywords[i], to_option(terms[i], text_));
     }
     const Options given = name_arguments(kind, positional, named, nn::find_layer(kind)->options);
     layers_.emplace_back(name, nn::make_layer(kind, given, x.type()));

@@ -16,7 +16,8 @@ class Layer;
 
 namespace tightloop::train {
 
-/// The model that a forward text describes. Its layers are made when it is traced first; parameters are called
+/// The model that a forward text describes. Its layers are made when it is traced first; parameters are
+/// called
 /// "<layer>.weight" and so on, free parameters by their own name.
 class ForwardModel final : public nn::Module, private forward::Layers {
  public:

@@ -4,8 +4,8 @@
 #include <tightloop/train/overrides.h>
 #include <tightloop/train/toml.h>
 
-#include <filesystem>
 #include <fmt/format.h>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -38,7 +38,8 @@ bool is_section(std::string_view name) {
 std::vector<std::string> names_in(std::string_view section) {
   std::vector<std::string> names;
   for (const Key& key : job_keys()) {
-    if (section_of(key.path) == section) names.push_back(last_part(key.path));
+    if (section_of(key.path) == section)
+      names.push_back(last_part(key.path));
     else if (section.empty() && (names.empty() || names.back() != section_of(key.path)))
       names.push_back(section_of(key.path));
   }
@@ -78,7 +79,8 @@ void check_required(const Value& document, const Job& job) {
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::error_code ec;
-  if (!in || std::filesystem::is_directory(path, ec)) throw Error(path + ": cannot read the job file; is the path right?");
+  if (!in || std::filesystem::is_directory(path, ec))
+    throw Error(path + ": cannot read the job file; is the path right?");
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

@@ -40,8 +40,8 @@ struct Normalize {
 /// The part of the rows that validates: one of these, or nothing.
 struct Validation {
   double fraction = 0;
-  std::string file;           ///< like data.train
-  std::vector<Field> files;   ///< name = file
+  std::string file;          ///< like data.train
+  std::vector<Field> files;  ///< name = file
   bool none() const { return fraction == 0 && file.empty() && files.empty(); }
 };
 
@@ -106,7 +106,8 @@ std::span<const Key> job_keys();
 
 /// Throws Error with file, line and column for anything that docs/job.md does not allow.
 /// `overrides` are texts "a.b=value" that replace keys before they are checked.
-Job parse_job(std::string_view text, const std::string& source, const std::vector<std::string>& overrides = {});
+Job parse_job(std::string_view text, const std::string& source,
+              const std::vector<std::string>& overrides = {});
 Job load_job(const std::string& path, const std::vector<std::string>& overrides = {});
 
 /// The resolved job: every key with its value, paths absolute.

@@ -3,9 +3,9 @@
 #include <tightloop/base/error.h>
 #include <tightloop/train/job.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <limits>
 
 namespace tightloop::train {
@@ -45,7 +45,8 @@ void check_name(const Value& v, const std::string& name) {
   const bool starts = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0;
   const auto letter = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   if (!starts || !std::all_of(name.begin(), name.end(), letter))
-    fail(v, fmt::format("has the name '{}', which the forward text cannot use: take letters, digits and _", name));
+    fail(v, fmt::format("has the name '{}', which the forward text cannot use: take letters, digits and _",
+                        name));
 }
 
 std::vector<std::string> texts(const Value& v, const std::string& wanted) {
@@ -127,7 +128,8 @@ std::vector<Normalize> normalize(const Value& v) {
   const auto* table = v.as<Value::Table>();
   if (table == nullptr) return {{"", one_of(v, kNormalize), place(v)}};
   std::vector<Normalize> out;
-  for (const auto& [input, method] : *table) out.push_back({input, one_of(method, kNormalize), place(method)});
+  for (const auto& [input, method] : *table)
+    out.push_back({input, one_of(method, kNormalize), place(method)});
   return out;
 }
 
@@ -160,12 +162,16 @@ FreeParameter parameter(const std::string& name, const Value& v) {
   FreeParameter out{name, {}};
   bool shaped = false;
   for (const auto& [key, value] : *table) {
-    if (key == "shape") out.shape = static_shape(value), shaped = true;
-    else if (key == "init") out.init = value;
-    else fail(value, "is no key of a parameter; use shape and init" + suggestion(key, {"shape", "init"}));
+    if (key == "shape")
+      out.shape = static_shape(value), shaped = true;
+    else if (key == "init")
+      out.init = value;
+    else
+      fail(value, "is no key of a parameter; use shape and init" + suggestion(key, {"shape", "init"}));
   }
   if (!shaped) fail(v, "has no shape: write { shape = [3, 4], init = 0.1 }");
-  if (out.init.as<std::string>() == nullptr && out.init.as<double>() == nullptr && out.init.as<std::int64_t>() == nullptr)
+  if (out.init.as<std::string>() == nullptr && out.init.as<double>() == nullptr &&
+      out.init.as<std::int64_t>() == nullptr)
     wrong(out.init, "a number or the name of an initialiser");
   return out;
 }
@@ -211,12 +217,15 @@ Value choices_value(const std::vector<Choice>& list) {
   return out;
 }
 
-Value path_value(const Job& j, const std::string& path) { return path.empty() ? Value{} : Value{resolve(j, path)}; }
+Value path_value(const Job& j, const std::string& path) {
+  return path.empty() ? Value{} : Value{resolve(j, path)};
+}
 
 const std::vector<Key> kKeys{
-    {"seed", "starts every random draw of the run", false, [](const Value& v, Job& j) { j.seed = whole(v, 0); },
-     [](const Job& j) { return Value{j.seed}; }},
-    {"data.train", "the file with the training rows", false, [](const Value& v, Job& j) { j.data.train = text(v); },
+    {"seed", "starts every random draw of the run", false,
+     [](const Value& v, Job& j) { j.seed = whole(v, 0); }, [](const Job& j) { return Value{j.seed}; }},
+    {"data.train", "the file with the training rows", false,
+     [](const Value& v, Job& j) { j.data.train = text(v); },
      [](const Job& j) { return path_value(j, j.data.train); }},
     {"data.inputs", "the model's inputs: name = column, list or pattern, or file", true,
      [](const Value& v, Job& j) { j.data.inputs = fields(v); },
@@ -231,12 +240,15 @@ const std::vector<Key> kKeys{
      [](const Value& v, Job& j) { j.data.validation = validation(v); }, validation_value},
     {"data.normalize", "none, standard or minmax, for all inputs or by input", false,
      [](const Value& v, Job& j) { j.data.normalize = normalize(v); }, normalize_value},
-    {"data.batch", "rows of a step", false, [](const Value& v, Job& j) { j.data.batch = whole(v, 1, 1 << 30); },
+    {"data.batch", "rows of a step", false,
+     [](const Value& v, Job& j) { j.data.batch = whole(v, 1, 1 << 30); },
      [](const Job& j) { return Value{j.data.batch}; }},
     {"data.shuffle", "another order of the rows in each epoch", false,
-     [](const Value& v, Job& j) { j.data.shuffle = flag(v); }, [](const Job& j) { return Value{j.data.shuffle}; }},
+     [](const Value& v, Job& j) { j.data.shuffle = flag(v); },
+     [](const Job& j) { return Value{j.data.shuffle}; }},
     {"data.drop_last", "leave out the short last batch of an epoch", false,
-     [](const Value& v, Job& j) { j.data.drop_last = flag(v); }, [](const Job& j) { return Value{j.data.drop_last}; }},
+     [](const Value& v, Job& j) { j.data.drop_last = flag(v); },
+     [](const Job& j) { return Value{j.data.drop_last}; }},
     {"model.parameters", "free parameters: name = shape, or { shape, init }", false,
      [](const Value& v, Job& j) { j.model.parameters = parameters(v); }, parameters_value},
     {"model.weights", "a safetensors file to start from", false,
@@ -246,7 +258,8 @@ const std::vector<Key> kKeys{
      [](const Value& v, Job& j) { j.model.forward = placed_text(v); },
      [](const Job& j) { return Value{j.model.forward.text}; }},
     {"train.epochs", "passes over the training rows", false,
-     [](const Value& v, Job& j) { j.train.epochs = whole(v, 1); }, [](const Job& j) { return Value{j.train.epochs}; }},
+     [](const Value& v, Job& j) { j.train.epochs = whole(v, 1); },
+     [](const Job& j) { return Value{j.train.epochs}; }},
     {"train.max_steps", "ends the run early; 0 is no limit", false,
      [](const Value& v, Job& j) { j.train.max_steps = whole(v, 0); },
      [](const Job& j) { return Value{j.train.max_steps}; }},
@@ -266,7 +279,9 @@ const std::vector<Key> kKeys{
      [](const Value& v, Job& j) { j.train.threads = whole(v, 0, 4096); },
      [](const Job& j) { return Value{j.train.threads}; }},
     {"train.backend", "compiled, or reference: the plain interpreter", false,
-     [](const Value& v, Job& j) { j.train.backend = one_of(v, {"compiled", "reference"}); },
+     [](const Value& v, Job& j) {
+       j.train.backend = one_of(v, {"compiled", "reference"});
+     },
      [](const Job& j) { return Value{j.train.backend}; }},
     {"output.directory", "where the run is written", false,
      [](const Value& v, Job& j) { j.output.directory = text(v); },

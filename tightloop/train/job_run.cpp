@@ -41,7 +41,8 @@ auto chosen(const Choice& choice, Make make) {
 }
 
 nn::LossFn loss_of(const Job& job) {
-  return chosen(job.train.loss, [](const auto& name, const auto& options) { return nn::make_loss(name, options); });
+  return chosen(job.train.loss,
+                [](const auto& name, const auto& options) { return nn::make_loss(name, options); });
 }
 
 nn::TargetKind target_kind(const Job& job) {
@@ -52,7 +53,8 @@ nn::TargetKind target_kind(const Job& job) {
 
 void add_metrics(const Job& job, Metrics& metrics, std::vector<std::string>& names) {
   for (const Choice& c : job.train.metrics) {
-    metrics.push_back(chosen(c, [](const auto& name, const auto& options) { return nn::make_metric(name, options); }));
+    metrics.push_back(
+        chosen(c, [](const auto& name, const auto& options) { return nn::make_metric(name, options); }));
     names.push_back(c.name);
   }
 }
@@ -99,8 +101,9 @@ class Recorder : public Observer {
 
 PreparedJob prepare(const Job& job) {
   nn::LossFn loss = loss_of(job);
-  auto optimizer = chosen(job.train.optimizer,
-                          [](const auto& name, const auto& options) { return optim::make_optimizer(name, options); });
+  auto optimizer = chosen(job.train.optimizer, [](const auto& name, const auto& options) {
+    return optim::make_optimizer(name, options);
+  });
   Metrics metrics;
   std::vector<std::string> names;
   add_metrics(job, metrics, names);
@@ -126,7 +129,8 @@ History run_job(PreparedJob& prepared, const std::string& directory, Observer* o
   options.started = [&] { run.write_start(prepared.job, prepared.data); };
   try {
     const History history =
-        Trainer(options, prepared.metrics).fit(prepared.model->model(), prepared.loss, *prepared.optimizer, prepared.data.data);
+        Trainer(options, prepared.metrics)
+            .fit(prepared.model->model(), prepared.loss, *prepared.optimizer, prepared.data.data);
     recorder.write();
     run.write_model(*prepared.model, prepared.data.classes);
     return history;
@@ -148,7 +152,8 @@ TrainedModel read_trained(const std::string& path) {
 }
 
 void make_model(TrainedModel& trained, const data::Dataset& data) {
-  LoadedData like{.data = {.train = {data}, .target = trained.run.job.data.target[0].name}, .split = {}, .classes = {}};
+  LoadedData like{
+      .data = {.train = {data}, .target = trained.run.job.data.target[0].name}, .split = {}, .classes = {}};
   trained.model = std::make_unique<ForwardModel>(trained.run.job.model, like.model_inputs());
   load_weights(*trained.model, trained.run.model_path);
 }

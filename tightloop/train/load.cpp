@@ -3,10 +3,10 @@
 #include <tightloop/train/load.h>
 #include <tightloop/train/sources.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fmt/format.h>
 
 namespace tightloop::train {
 namespace {
@@ -40,7 +40,8 @@ data::Field csv_target(const data::CsvFile& csv, Request& request) {
     return {target.name, csv.read({&wanted, 1})[0]};
   }
   if (columns.size() != 1)
-    throw Error(fmt::format("{}: this loss takes one column of classes as target, {} match", csv.name(), columns.size()));
+    throw Error(fmt::format("{}: this loss takes one column of classes as target, {} match", csv.name(),
+                            columns.size()));
   if (csv.kind(columns[0]) == data::ColumnKind::text || request.fixed_classes) {
     auto found = csv.classes(columns[0], request.fixed_classes ? &request.classes : nullptr);
     request.classes = found.names;
@@ -58,7 +59,8 @@ data::Dataset read_table(const data::CsvFile& csv, Request& request) {
   for (const Field& f : job.data.inputs) wanted.push_back({csv.select(f.from, reserved), DType::f32});
   std::vector<Array> arrays = csv.read(wanted);
   std::vector<data::Field> fields;
-  for (std::size_t i = 0; i < arrays.size(); ++i) fields.push_back({job.data.inputs[i].name, std::move(arrays[i])});
+  for (std::size_t i = 0; i < arrays.size(); ++i)
+    fields.push_back({job.data.inputs[i].name, std::move(arrays[i])});
   if (request.with_target) fields.push_back(csv_target(csv, request));
   return data::Dataset(std::move(fields));
 }
@@ -66,9 +68,10 @@ data::Dataset read_table(const data::CsvFile& csv, Request& request) {
 Array read_array(const std::string& name, const std::string& path) {
   const data::Source source = open_source(path);
   if (const Array* a = source.array()) return *a;
-  throw Error(fmt::format("{}: '{}' is read from a file of its own here, which must be NPY or IDX; a CSV table is named in "
-                          "data.train and its columns in data.inputs and data.target",
-                          path, name));
+  throw Error(fmt::format(
+      "{}: '{}' is read from a file of its own here, which must be NPY or IDX; a CSV table is named in "
+      "data.train and its columns in data.inputs and data.target",
+      path, name));
 }
 
 /// One number a row is one column, [N, 1], as in a table; a list of ids stays [N].
@@ -79,26 +82,31 @@ Array input_array(const Array& a) {
 
 Array class_target(const std::string& name, const Array& y) {
   if (is_floating(y.dtype()) && y.rank() < 2)
-    throw Error(fmt::format("the target '{}' is {}, but this loss takes class numbers: store them as whole numbers", name,
-                            y.type_string()));
+    throw Error(
+        fmt::format("the target '{}' is {}, but this loss takes class numbers: store them as whole numbers",
+                    name, y.type_string()));
   return y.rank() == 2 && y.dims()[1] == 1 && !is_floating(y.dtype()) ? flat(y) : y;
 }
 
-data::Dataset read_arrays(const std::vector<std::pair<std::string, std::string>>& files, const Request& request) {
+data::Dataset read_arrays(const std::vector<std::pair<std::string, std::string>>& files,
+                          const Request& request) {
   const std::string& target = request.job.data.target[0].name;
   std::vector<data::Field> fields;
   for (const auto& [name, path] : files) {
     const Array a = read_array(name, path);
-    if (name != target) fields.push_back({name, input_array(a)});
-    else fields.push_back({name, request.kind == nn::TargetKind::classes ? class_target(name, a) : a});
+    if (name != target)
+      fields.push_back({name, input_array(a)});
+    else
+      fields.push_back({name, request.kind == nn::TargetKind::classes ? class_target(name, a) : a});
   }
   return data::Dataset(std::move(fields));
 }
 
 std::string one_file(const Field& f) {
   if (f.from.size() != 1)
-    throw Error(fmt::format("'{}' names {} files; without a CSV table in data.train an input is read from one NPY or IDX file",
-                            f.name, f.from.size()));
+    throw Error(fmt::format(
+        "'{}' names {} files; without a CSV table in data.train an input is read from one NPY or IDX file",
+        f.name, f.from.size()));
   return f.from[0];
 }
 
@@ -109,10 +117,12 @@ std::vector<Field> wanted_fields(const Request& request) {
 }
 
 /// Inputs and target as files that lie in `folder`, some of them named by `given`.
-data::Dataset read_folder(const std::string& folder, const std::vector<Field>& given, const Request& request) {
+data::Dataset read_folder(const std::string& folder, const std::vector<Field>& given,
+                          const Request& request) {
   std::vector<std::pair<std::string, std::string>> files;
   for (const Field& f : wanted_fields(request)) {
-    const auto own = std::find_if(given.begin(), given.end(), [&](const Field& g) { return g.name == f.name; });
+    const auto own =
+        std::find_if(given.begin(), given.end(), [&](const Field& g) { return g.name == f.name; });
     files.emplace_back(f.name, (fs::path(folder) / one_file(own == given.end() ? f : *own)).string());
   }
   return read_arrays(files, request);
@@ -120,7 +130,8 @@ data::Dataset read_folder(const std::string& folder, const std::vector<Field>& g
 
 /// `path`: a CSV table, or the folder (or a file in it) that holds the fields' files.
 data::Dataset read_part(const std::string& path, const std::vector<Field>& given, Request& request) {
-  if (path.empty() || fs::is_directory(path)) return read_folder(path.empty() ? request.job.folder : path, given, request);
+  if (path.empty() || fs::is_directory(path))
+    return read_folder(path.empty() ? request.job.folder : path, given, request);
   const data::Source source = open_source(path);
   if (source.table() != nullptr) return read_table(*source.table(), request);
   return read_folder(fs::path(path).parent_path().string(), given, request);
@@ -162,8 +173,10 @@ std::string method_for(const Job& job, const std::string& input) {
   return "none";
 }
 
-/// Images and the like share one shift and one scale, so that a pixel that hardly ever lights up is not blown up.
-data::FieldScale pooled(const data::Field& field, data::Normalization how, std::span<const std::int64_t> rows) {
+/// Images and the like share one shift and one scale, so that a pixel that hardly ever lights up is not blown
+/// up.
+data::FieldScale pooled(const data::Field& field, data::Normalization how,
+                        std::span<const std::int64_t> rows) {
   const std::int64_t n = rows.empty() ? field.values.dims()[0] : static_cast<std::int64_t>(rows.size());
   const std::int64_t features = field.values.count() / field.values.dims()[0];
   double low = INFINITY, high = -INFINITY, sum = 0, squares = 0;
@@ -178,7 +191,8 @@ data::FieldScale pooled(const data::Field& field, data::Normalization how, std::
   const double count = static_cast<double>(n * features), mean = sum / count;
   const bool minmax = how == data::Normalization::minmax;
   const double spread = minmax ? high - low : std::sqrt(std::max(0.0, squares / count - mean * mean));
-  if (!std::isfinite(spread)) throw Error(fmt::format("'{}' holds NaN or infinity and cannot be normalized", field.name));
+  if (!std::isfinite(spread))
+    throw Error(fmt::format("'{}' holds NaN or infinity and cannot be normalized", field.name));
   std::vector<std::int64_t> dims(field.values.dims().begin() + 1, field.values.dims().end());
   data::FieldScale out{field.name, Array(DType::f32, dims), Array(DType::f32, dims)};
   for (std::int64_t i = 0; i < features; ++i)
@@ -189,14 +203,16 @@ data::FieldScale pooled(const data::Field& field, data::Normalization how, std::
 std::vector<data::FieldScale> fit_scales(const Job& job, const DataPart& part) {
   for (const Normalize& n : job.data.normalize)
     if (!n.input.empty() && part.data.find(n.input) == nullptr)
-      throw Error(fmt::format("{} names no input{}", n.where, suggestion(n.input, names_of(job.data.inputs))));
+      throw Error(
+          fmt::format("{} names no input{}", n.where, suggestion(n.input, names_of(job.data.inputs))));
   std::vector<data::FieldScale> out;
   for (const Field& f : job.data.inputs) {
     const auto how = data::normalization_from_name(method_for(job, f.name));
     const Array& values = part.data[f.name];
     if (how == data::Normalization::none || !data::is_normalized(values.dtype())) continue;
     const data::Field field{f.name, values};
-    out.push_back(values.rank() < 3 ? data::field_scale(field, how, part.rows) : pooled(field, how, part.rows));
+    out.push_back(values.rank() < 3 ? data::field_scale(field, how, part.rows)
+                                    : pooled(field, how, part.rows));
   }
   return out;
 }
@@ -215,7 +231,8 @@ void add_validation(const Job& job, LoadedData& out, Request& request) {
   const std::string train = resolve(job, job.data.train);
   const bool table = !train.empty() && !fs::is_directory(train) && open_source(train).table() != nullptr;
   if (table && !v.files.empty())
-    throw Error(job.source + ": data.validation is a table of files, but data.train is a CSV table; name a CSV file");
+    throw Error(job.source +
+                ": data.validation is a table of files, but data.train is a CSV table; name a CSV file");
   const std::string path = v.files.empty() ? resolve(job, v.file) : table ? "" : train;
   out.data.validation = DataPart{read_part(path, v.files, request)};
   out.split.kind = "file";
@@ -239,7 +256,10 @@ std::vector<std::pair<std::string, TensorType>> LoadedData::model_inputs() const
 LoadedData load_data(const Job& job, nn::TargetKind target) {
   check_names(job);
   Request request{job, target};
-  LoadedData out{{.train = {read_part(resolve(job, job.data.train), {}, request)}, .target = job.data.target[0].name}, {}, {}};
+  LoadedData out{
+      {.train = {read_part(resolve(job, job.data.train), {}, request)}, .target = job.data.target[0].name},
+      {},
+      {}};
   add_validation(job, out, request);
   out.data.scales = fit_scales(job, out.data.train);
   out.classes = request.classes;
@@ -255,15 +275,19 @@ data::Dataset load_other(const Job& job, nn::TargetKind target, const std::vecto
     if (equals != std::string::npos && !fs::exists(s))
       given.push_back({s.substr(0, equals), {fs::absolute(s.substr(equals + 1)).string()}});
   }
-  if (!given.empty() && given.size() != sources.size()) throw Error("give either one file or folder, or name=file for each field");
-  if (given.empty() && sources.size() != 1) throw Error("give one file or folder, or name=file for each field");
+  if (!given.empty() && given.size() != sources.size())
+    throw Error("give either one file or folder, or name=file for each field");
+  if (given.empty() && sources.size() != 1)
+    throw Error("give one file or folder, or name=file for each field");
   const auto wanted = wanted_fields(request);
   const auto known = names_of(wanted);
   for (const Field& g : given)
     if (std::find(known.begin(), known.end(), g.name) == known.end())
-      throw Error(fmt::format("{} is no field of the model{}; there are {}", g.name, suggestion(g.name, known), fmt::join(known, ", ")));
+      throw Error(fmt::format("{} is no field of the model{}; there are {}", g.name,
+                              suggestion(g.name, known), fmt::join(known, ", ")));
   for (const Field& f : wanted)
-    if (!given.empty() && std::find_if(given.begin(), given.end(), [&](const Field& g) { return g.name == f.name; }) == given.end())
+    if (!given.empty() && std::find_if(given.begin(), given.end(),
+                                       [&](const Field& g) { return g.name == f.name; }) == given.end())
       throw Error(fmt::format("the field '{}' has no file: write {}=FILE", f.name, f.name));
   if (!given.empty()) return read_folder("", given, request);
   const std::string path = fs::absolute(sources[0]).string();

@@ -29,12 +29,12 @@ struct LoadedData {
   std::vector<std::pair<std::string, TensorType>> model_inputs() const;
 };
 
-/// Reads training and validation data and fits the normalisation on the training part. Throws Error naming file, row and
-/// column; a target that does not fit `target` (class numbers or values) is refused.
+/// Reads training and validation data and fits the normalisation on the training part. Throws Error naming
+/// file, row and column; a target that does not fit `target` (class numbers or values) is refused.
 LoadedData load_data(const Job& job, nn::TargetKind target);
 
-/// Other data for a trained model, with the fields of the job: `sources` is one file or folder as data.train, or texts
-/// "name=file". `with_target` false: the inputs alone.
+/// Other data for a trained model, with the fields of the job: `sources` is one file or folder as data.train,
+/// or texts "name=file". `with_target` false: the inputs alone.
 data::Dataset load_other(const Job& job, nn::TargetKind target, const std::vector<std::string>& sources,
                          const std::vector<std::string>& classes, bool with_target);
 

@@ -23,7 +23,8 @@ namespace detail {
 
 template <class M, std::size_t... i>
 bool call_with(M& module, std::span<const Tensor> x, Tensor& out, std::index_sequence<i...>) {
-  if constexpr (std::is_invocable_r_v<Tensor, M&, std::conditional_t<true, Tensor, std::index_sequence<i>>...>) {
+  if constexpr (std::is_invocable_r_v<Tensor, M&,
+                                      std::conditional_t<true, Tensor, std::index_sequence<i>>...>) {
     if (x.size() != sizeof...(i)) return false;
     out = module(x[i]...);
     return true;
@@ -33,8 +34,8 @@ bool call_with(M& module, std::span<const Tensor> x, Tensor& out, std::index_seq
 
 }  // namespace detail
 
-/// A module with operator()(Tensor...) of 1 to 6 tensors; the module must outlive the result. A call with another
-/// number of inputs than it takes throws Error.
+/// A module with operator()(Tensor...) of 1 to 6 tensors; the module must outlive the result. A call with
+/// another number of inputs than it takes throws Error.
 template <class M>
 Model model_of(M& module) {
   return {&module, [&module](std::span<const Tensor> x) {

@@ -22,14 +22,16 @@ std::size_t data_bytes(const TrainingData& data) {
 }
 
 std::size_t step_temporaries(const BoundStep& bound, const Sampling& sampling) {
-  const auto report = bound.program().memory({std::min(sampling.batch, sampling.rows), bound.part().data.rows()});
+  const auto report =
+      bound.program().memory({std::min(sampling.batch, sampling.rows), bound.part().data.rows()});
   return report.temporaries + report.results;
 }
 
 std::size_t state_bytes(const BoundStep& bound) {
   std::size_t bytes = 0;
   for (const Tensor& t : bound.program().graph().inputs)
-    if (ir::input_role(t.node()) == "state") bytes += static_cast<std::size_t>(t.shape().count({})) * size_of(t.dtype());
+    if (ir::input_role(t.node()) == "state")
+      bytes += static_cast<std::size_t>(t.shape().count({})) * size_of(t.dtype());
   return bytes;
 }
 
@@ -42,9 +44,12 @@ double flops_of(const ir::Node& node, const Sizes& sizes) {
       const bool transposed = node.attrs.get<bool>("transpose_a", false);
       return 2 * out * static_cast<double>(a.dim(a.rank() - (transposed ? 2 : 1)).value(sizes));
     }
-    case ir::OpKind::elementwise: return is_floating(node.type.dtype) ? out : 0;
-    case ir::OpKind::reduction: return is_floating(node.type.dtype) ? count(node.inputs[0]) : 0;
-    default: return 0;
+    case ir::OpKind::elementwise:
+      return is_floating(node.type.dtype) ? out : 0;
+    case ir::OpKind::reduction:
+      return is_floating(node.type.dtype) ? count(node.inputs[0]) : 0;
+    default:
+      return 0;
   }
 }
 
@@ -78,8 +83,8 @@ MemoryPlan plan_memory(PreparedJob& prepared) {
                         {o.batch, o.shuffle, o.drop_last, o.seed, o.compile});
   MemoryPlan plan = plan_memory(prepared, session);
   if (!data.validation) return plan;
-  const Evaluator evaluator(model, prepared.loss, prepared.metrics, spec, *data.validation, o.evaluation_batch(),
-                            parameters_of(model), o.compile);
+  const Evaluator evaluator(model, prepared.loss, prepared.metrics, spec, *data.validation,
+                            o.evaluation_batch(), parameters_of(model), o.compile);
   plan.temporaries += step_temporaries(evaluator.bound(), evaluator.sampling());
   return plan;
 }

@@ -22,8 +22,8 @@ MemoryPlan plan_memory(PreparedJob& prepared);
 /// The same for a step that is compiled already.
 MemoryPlan plan_memory(const PreparedJob& prepared, const Session& session);
 
-/// Floating-point operations of one step: two for each multiply-add of a matrix product, one for each element of an
-/// elementwise op and for each one reduced.
+/// Floating-point operations of one step: two for each multiply-add of a matrix product, one for each element
+/// of an elementwise op and for each one reduced.
 double step_flops(const ir::Graph& graph, const Sizes& sizes);
 
 }  // namespace tightloop::train

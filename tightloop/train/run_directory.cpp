@@ -3,8 +3,8 @@
 #include <tightloop/io/state_dict.h>
 #include <tightloop/train/run_directory.h>
 
-#include <filesystem>
 #include <fmt/format.h>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace tightloop::train {
@@ -29,7 +29,8 @@ bool is_run(const std::string& path) {
 void check_free(const std::string& path) {
   std::error_code ec;
   if (!fs::exists(path, ec)) return;
-  if (!fs::is_directory(path, ec)) throw Error(path + ": is a file; the run needs a folder: choose another by --out");
+  if (!fs::is_directory(path, ec))
+    throw Error(path + ": is a file; the run needs a folder: choose another by --out");
   if (fs::is_empty(path, ec) || is_run(path)) return;
   if (ec) throw Error(fmt::format("{}: cannot be read: {}", path, ec.message()));
   throw Error(path + ": holds files, but no run of tightloop; choose another folder by --out");
@@ -47,7 +48,8 @@ std::string number(double v) { return fmt::format("{}", v); }
 std::string line_of(const EpochRecord& e, std::size_t metrics) {
   std::string out = fmt::format("{},{},{},{}", e.epoch, e.step, number(e.train_loss),
                                 e.validation ? number(e.validation->loss) : "");
-  for (std::size_t i = 0; i < metrics; ++i) out += "," + (e.validation ? number(e.validation->metrics[i]) : "");
+  for (std::size_t i = 0; i < metrics; ++i)
+    out += "," + (e.validation ? number(e.validation->metrics[i]) : "");
   return out + fmt::format(",{:.1f},{:.3f}\n", e.samples_per_s, e.seconds);
 }
 
@@ -104,7 +106,8 @@ void RunDirectory::write_model(nn::Module& module, const std::vector<std::string
   io::write_safetensors(file(kModel), out);
 }
 
-void RunDirectory::write_metrics(const std::vector<EpochRecord>& epochs, const std::vector<std::string>& metrics) {
+void RunDirectory::write_metrics(const std::vector<EpochRecord>& epochs,
+                                 const std::vector<std::string>& metrics) {
   std::string text = "epoch,step,train_loss,validation_loss";
   for (const auto& m : metrics) text += "," + m;
   text += ",samples_per_s,seconds\n";

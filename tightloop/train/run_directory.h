@@ -11,8 +11,8 @@ namespace tightloop::train {
 
 class RunDirectory {
  public:
-  /// Makes the folder, and checks that it can be written and is new, empty, or that of an earlier run, whose files
-  /// are replaced; other files in it are left alone. Throws Error otherwise.
+  /// Makes the folder, and checks that it can be written and is new, empty, or that of an earlier run, whose
+  /// files are replaced; other files in it are left alone. Throws Error otherwise.
   explicit RunDirectory(std::string path);
   /// Takes an empty folder that it made away again unless write_start() succeeded.
   ~RunDirectory();
@@ -45,8 +45,8 @@ struct SavedRun {
 /// Throws Error naming what lacks or is broken.
 SavedRun read_run(const std::string& path);
 
-/// Copies the tensors of a safetensors file into the module's parameters. Throws Error listing every name that does not
-/// fit.
+/// Copies the tensors of a safetensors file into the module's parameters. Throws Error listing every name
+/// that does not fit.
 void load_weights(nn::Module& module, const std::string& path);
 
 }  // namespace tightloop::train

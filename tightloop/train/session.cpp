@@ -2,19 +2,21 @@
 #include <tightloop/train/diagnose.h>
 #include <tightloop/train/session.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cstring>
-#include <fmt/format.h>
 
 namespace tightloop::train {
 namespace {
 
 void check_epoch(const DataPart& part, const SessionOptions& options) {
-  if (options.batch < 1) throw Error(fmt::format("the batch must have at least 1 row, not {}", options.batch));
+  if (options.batch < 1)
+    throw Error(fmt::format("the batch must have at least 1 row, not {}", options.batch));
   if (options.drop_last && part.count() < options.batch)
-    throw Error(fmt::format("an epoch would have no step: there are {} training rows, fewer than a batch of {}, and the "
-                            "short last batch is dropped; take a smaller batch or drop_last = false",
-                            part.count(), options.batch));
+    throw Error(fmt::format(
+        "an epoch would have no step: there are {} training rows, fewer than a batch of {}, and the "
+        "short last batch is dropped; take a smaller batch or drop_last = false",
+        part.count(), options.batch));
 }
 
 /// True when no element is NaN or infinite; x · 0 is 0 for the others.
@@ -31,10 +33,11 @@ bool finite(const Array& a) {
 
 }  // namespace
 
-Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer, const DataSpec& data,
-                 const DataPart& part, const SessionOptions& options)
+Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+                 const DataSpec& data, const DataPart& part, const SessionOptions& options)
     : model_(model),
-      bound_((check_epoch(part, options), training_step(model, loss, optimizer, data)), part, options.compile),
+      bound_((check_epoch(part, options), training_step(model, loss, optimizer, data)), part,
+             options.compile),
       sampling_(bound_.sampling(options.batch, options.shuffle, options.drop_last, options.seed)),
       seed_(options.seed) {
   program().set_seed(seed_);
@@ -81,8 +84,9 @@ void Session::run_verified() {
   ++step_;
   bound_.check_data();
   if (!difference) return;
-  throw Error(fmt::format("verify: step {}: '{}' differs at element {}: compiled {}, interpreted {}", step_ - 1,
-                          difference->tensor, difference->element, difference->compiled, difference->interpreted));
+  throw Error(fmt::format("verify: step {}: '{}' differs at element {}: compiled {}, interpreted {}",
+                          step_ - 1, difference->tensor, difference->element, difference->compiled,
+                          difference->interpreted));
 }
 
 /// The first step before `last` whose update made a parameter not finite, or `last`.
@@ -103,9 +107,10 @@ void Session::explain(std::int64_t end) {
   step_ = origin;
   const std::string cause = first_non_finite(bound_, sampling_, origin, seed_);
   store();
-  throw NonFinite(fmt::format("step {}: {} not finite{}; a smaller learning rate or normalized inputs may help",
-                              bad >= 0 ? bad : origin, bad >= 0 ? "the loss is" : "the update made a parameter",
-                              cause.empty() ? "" : fmt::format("; it began in step {} with {}", origin, cause)));
+  throw NonFinite(
+      fmt::format("step {}: {} not finite{}; a smaller learning rate or normalized inputs may help",
+                  bad >= 0 ? bad : origin, bad >= 0 ? "the loss is" : "the update made a parameter",
+                  cause.empty() ? "" : fmt::format("; it began in step {} with {}", origin, cause)));
 }
 
 void Session::store() {

@@ -21,11 +21,12 @@ struct SessionOptions {
   CompileOptions compile = {};
 };
 
-/// A training run between its epochs: the compiled step, where it stands, and how to get out when a step fails.
+/// A training run between its epochs: the compiled step, where it stands, and how to get out when a step
+/// fails.
 class Session {
  public:
-  /// Compiles the step and takes the model's parameters. Throws Error when data, model and loss do not fit or an
-  /// epoch would have no step. `model` and `part` must outlive it.
+  /// Compiles the step and takes the model's parameters. Throws Error when data, model and loss do not fit or
+  /// an epoch would have no step. `model` and `part` must outlive it.
   Session(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer, const DataSpec& data,
           const DataPart& part, const SessionOptions& options);
 

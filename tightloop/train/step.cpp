@@ -4,8 +4,8 @@
 #include <tightloop/ops/functions.h>
 #include <tightloop/train/step.h>
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace tightloop::train {
 namespace {
@@ -60,7 +60,8 @@ class Builder {
       const auto scale = std::find_if(data_.scales.begin(), data_.scales.end(),
                                       [&](const data::FieldScale& s) { return s.field == name; });
       const ir::Scope scope(name);
-      out.push_back(prepared_input(gather(graph_.inputs[i], rows_), scale == data_.scales.end() ? nullptr : &*scale));
+      out.push_back(
+          prepared_input(gather(graph_.inputs[i], rows_), scale == data_.scales.end() ? nullptr : &*scale));
     }
     return out;
   }
@@ -75,11 +76,17 @@ class Builder {
     graph_.inputs.push_back(input(name, role, std::move(type)));
     return graph_.inputs.back();
   }
-  Tensor add_state(const std::string& name, TensorType type) { return add_input(name, "state", std::move(type)); }
-  void add_output(const std::string& name, Tensor value) { graph_.outputs.push_back({name, std::move(value)}); }
+  Tensor add_state(const std::string& name, TensorType type) {
+    return add_input(name, "state", std::move(type));
+  }
+  void add_output(const std::string& name, Tensor value) {
+    graph_.outputs.push_back({name, std::move(value)});
+  }
 
   /// Adds `amount` to a sum.
-  void accumulate(const char* name, const Tensor& amount) { add_output(name, add_state(name, kSum) + amount); }
+  void accumulate(const char* name, const Tensor& amount) {
+    add_output(name, add_state(name, kSum) + amount);
+  }
 
   void add_loss(const nn::LossValue& loss) {
     accumulate(kLossSum, loss.total);
@@ -128,12 +135,13 @@ std::vector<nn::Module::NamedParameter> named_parameters(const Model& model) {
 Tensor predict(const Model& model, const std::vector<Tensor>& inputs) {
   Tensor y = model.forward(inputs);
   if (y.rank() == 0 || y.dim(0) != Dim::batch())
-    throw Error(fmt::format("the model's output must have one entry a row, [B, ...]; it is {}", to_string(y.type())));
+    throw Error(
+        fmt::format("the model's output must have one entry a row, [B, ...]; it is {}", to_string(y.type())));
   return y;
 }
 
-void add_updates(Builder& builder, const std::vector<nn::Module::NamedParameter>& parameters, const Tensor& loss,
-                 const optim::Optimizer& rule) {
+void add_updates(Builder& builder, const std::vector<nn::Module::NamedParameter>& parameters,
+                 const Tensor& loss, const optim::Optimizer& rule) {
   std::vector<optim::Item> items;
   std::vector<Tensor> wrt;
   std::vector<Parameter*> trained;
@@ -147,7 +155,8 @@ void add_updates(Builder& builder, const std::vector<nn::Module::NamedParameter>
     for (const auto& slot : rule.slots())
       items.back().slots.push_back(builder.add_state(optim::slot_name(slot, path), p->type()));
   }
-  if (items.empty()) throw Error("the model has nothing to train: no parameter that is not frozen takes part in its output");
+  if (items.empty())
+    throw Error("the model has nothing to train: no parameter that is not frozen takes part in its output");
   const std::vector<Tensor> slopes = gradients(loss, wrt);
   for (std::size_t i = 0; i < items.size(); ++i) items[i].gradient = slopes[i];
   const auto updates = optim::apply(rule, items, builder.step(), scalar(rule.lr(), DType::f64));
@@ -160,7 +169,8 @@ void add_updates(Builder& builder, const std::vector<nn::Module::NamedParameter>
 
 }  // namespace
 
-DataSpec DataSpec::of(const data::Dataset& data, const std::string& target, std::vector<data::FieldScale> scales) {
+DataSpec DataSpec::of(const data::Dataset& data, const std::string& target,
+                      std::vector<data::FieldScale> scales) {
   DataSpec out;
   out.scales = std::move(scales);
   const std::string name = target.empty() ? data.fields().back().name : target;
@@ -168,14 +178,17 @@ DataSpec DataSpec::of(const data::Dataset& data, const std::string& target, std:
   for (const auto& f : data.fields()) {
     std::vector<Dim> dims(f.values.dims().begin(), f.values.dims().end());
     dims[0] = Dim::rows();
-    (f.name == name ? out.target : out.inputs).push_back({f.name, {f.values.dtype(), Shape(std::move(dims))}});
+    (f.name == name ? out.target : out.inputs)
+        .push_back({f.name, {f.values.dtype(), Shape(std::move(dims))}});
   }
   return out;
 }
 
 std::string data_name(const std::string& field) { return "data." + field; }
 
-std::string metric_state(std::size_t index, const std::string& state) { return fmt::format("metric.{}.{}", index, state); }
+std::string metric_state(std::size_t index, const std::string& state) {
+  return fmt::format("metric.{}.{}", index, state);
+}
 
 StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                         const DataSpec& data) {
@@ -192,7 +205,8 @@ StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim:
   return builder.finish(trace, std::move(context.checks), prediction.type());
 }
 
-StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metrics& metrics, const DataSpec& data) {
+StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metrics& metrics,
+                          const DataSpec& data) {
   named_parameters(model);
   Builder builder("evaluate", data);
   const Trace trace;
@@ -205,9 +219,11 @@ StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metr
     std::vector<Tensor> states;
     const auto specs = metrics[m]->states(prediction.type());
     for (const auto& s : specs)
-      states.push_back(builder.add_state(metric_state(m, s.name), {DType::f64, Shape(std::vector<Dim>(s.dims.begin(), s.dims.end()))}));
+      states.push_back(builder.add_state(
+          metric_state(m, s.name), {DType::f64, Shape(std::vector<Dim>(s.dims.begin(), s.dims.end()))}));
     const auto next = metrics[m]->update(states, prediction, target);
-    for (std::size_t i = 0; i < specs.size(); ++i) builder.add_output(metric_state(m, specs[i].name), next[i]);
+    for (std::size_t i = 0; i < specs.size(); ++i)
+      builder.add_output(metric_state(m, specs[i].name), next[i]);
   }
   return builder.finish(trace, std::move(context.checks), prediction.type());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The graphs that a run is made of. Rows of the resident data → gather → cast, normalise → model → loss → gradients →
-// update rule, all in one graph; evaluation and prediction are graphs without a backward.
+// The graphs that a run is made of. Rows of the resident data → gather → cast, normalise → model → loss →
+// gradients → update rule, all in one graph; evaluation and prediction are graphs without a backward.
 #include <tightloop/data/dataset.h>
 #include <tightloop/data/normalize.h>
 #include <tightloop/ir/graph.h>
@@ -37,8 +37,8 @@ std::string data_name(const std::string& field);
 
 using Metrics = std::vector<std::shared_ptr<const nn::Metric>>;
 
-/// A graph, and the rules about the data that it checks: state `check.<i>.row` is the row of the data that first
-/// broke rule i, or -1, and `check.<i>.value` what was found there.
+/// A graph, and the rules about the data that it checks: state `check.<i>.row` is the row of the data that
+/// first broke rule i, or -1, and `check.<i>.value` what was found there.
 struct StepGraph {
   ir::Graph graph;
   std::vector<nn::Check> checks;
@@ -49,16 +49,19 @@ struct StepGraph {
 // States of a training or evaluation graph beside parameters, slots, checks and metrics.
 inline constexpr const char* kLossSum = "train.loss_sum";      ///< f64[]: Σ LossValue::total
 inline constexpr const char* kWeightSum = "train.weight_sum";  ///< f64[]: Σ LossValue::weight
-inline constexpr const char* kBadStep = "train.bad_step";      ///< i64[]: first step with a loss that is not finite, or -1
+inline constexpr const char* kBadStep =
+    "train.bad_step";  ///< i64[]: first step with a loss that is not finite, or -1
 
 /// Name of state `state` of metric `index`.
 std::string metric_state(std::size_t index, const std::string& state);
 
-/// One training step; result `loss`. Throws Error when model, loss and data do not fit, or nothing can be trained.
+/// One training step; result `loss`. Throws Error when model, loss and data do not fit, or nothing can be
+/// trained.
 StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                         const DataSpec& data);
 /// Accumulates loss and metrics of a batch; nothing else changes.
-StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metrics& metrics, const DataSpec& data);
+StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metrics& metrics,
+                          const DataSpec& data);
 /// Result `prediction` of a batch.
 StepGraph prediction_step(const Model& model, const DataSpec& data);
 

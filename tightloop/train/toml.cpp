@@ -2,9 +2,9 @@
 #include <tightloop/base/error.h>
 #include <tightloop/train/toml.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
@@ -60,7 +60,8 @@ std::string child(const std::string& path, std::string_view key) {
 
 Value::Table convert_table(const toml::table& table, const std::string& path, const Source& source) {
   Value::Table out;
-  for (const auto& [key, node] : table) out.emplace_back(key.str(), convert(node, child(path, key.str()), source));
+  for (const auto& [key, node] : table)
+    out.emplace_back(key.str(), convert(node, child(path, key.str()), source));
   std::sort(out.begin(), out.end(), [&](const auto& a, const auto& b) {
     const auto x = table.get(a.first)->source().begin, y = table.get(b.first)->source().begin;
     return std::pair(x.line, x.column) < std::pair(y.line, y.column);
@@ -91,8 +92,9 @@ Value convert(const toml::node& node, const std::string& path, const Source& sou
 }
 
 bool bare(const std::string& key) {
-  return !key.empty() && key.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
-                             std::string::npos;
+  return !key.empty() &&
+         key.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+             std::string::npos;
 }
 
 std::string quoted(const std::string& text, bool multiline) {

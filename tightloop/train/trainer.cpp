@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/train/trainer.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <chrono>
-#include <fmt/format.h>
 #include <limits>
 
 namespace tightloop::train {
@@ -11,7 +11,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// Steps for about a twentieth of a second, by the time that the chunks before took.
 class ChunkSize {
@@ -46,9 +48,16 @@ class Fit {
  public:
   Fit(const Model& model, const nn::LossFn& loss, const TrainingData& data, const TrainerOptions& options,
       const Metrics& metrics, const DataSpec& spec, Session& session)
-      : model_(model), loss_(loss), data_(data), options_(options), metrics_(metrics), spec_(spec), session_(session) {
+      : model_(model),
+        loss_(loss),
+        data_(data),
+        options_(options),
+        metrics_(metrics),
+        spec_(spec),
+        session_(session) {
     const std::int64_t per_epoch = session.steps_per_epoch();
-    if (__builtin_mul_overflow(options.epochs, per_epoch, &total_)) total_ = std::numeric_limits<std::int64_t>::max();
+    if (__builtin_mul_overflow(options.epochs, per_epoch, &total_))
+      total_ = std::numeric_limits<std::int64_t>::max();
     if (options.max_steps > 0) total_ = std::min(total_, options.max_steps);
   }
 
@@ -83,18 +92,21 @@ class Fit {
   }
 
   double samples_per_s(std::int64_t first) const {
-    const double rows = static_cast<double>((session_.step() - first) * std::min(options_.batch, data_.train.count()));
+    const double rows =
+        static_cast<double>((session_.step() - first) * std::min(options_.batch, data_.train.count()));
     return rows / std::max(seconds_since(epoch_start_), 1e-9);
   }
 
   Progress progress(std::int64_t epoch, std::int64_t first) {
-    return {epoch, options_.epochs, session_.step(), total_, session_.bound().mean_loss(), samples_per_s(first)};
+    return {
+        epoch, options_.epochs, session_.step(), total_, session_.bound().mean_loss(), samples_per_s(first)};
   }
 
   void finish_epoch(std::int64_t epoch, std::int64_t first) {
     EpochRecord record{epoch, session_.step(), session_.bound().mean_loss(), {}, samples_per_s(first), 0};
     const bool last = session_.step() >= total_ || history_.stopped;
-    if (data_.validation && (last || epoch % options_.evaluate_every == 0)) record.validation = evaluator().run();
+    if (data_.validation && (last || epoch % options_.evaluate_every == 0))
+      record.validation = evaluator().run();
     record.seconds = seconds_since(start_);
     history_.epochs.push_back(record);
     if (options_.observer != nullptr) options_.observer->epoch(record);
@@ -131,8 +143,10 @@ class Fit {
 
 Trainer::Trainer(TrainerOptions options) : Trainer(options, by_name(options.metrics)) {}
 
-Trainer::Trainer(TrainerOptions options, Metrics metrics) : options_(std::move(options)), metrics_(std::move(metrics)) {
-  if (options_.epochs < 1) throw Error(fmt::format("the trainer needs at least 1 epoch, not {}", options_.epochs));
+Trainer::Trainer(TrainerOptions options, Metrics metrics)
+    : options_(std::move(options)), metrics_(std::move(metrics)) {
+  if (options_.epochs < 1)
+    throw Error(fmt::format("the trainer needs at least 1 epoch, not {}", options_.epochs));
   if (options_.evaluate_every < 1)
     throw Error(fmt::format("evaluate_every must be at least 1 epoch, not {}", options_.evaluate_every));
 }
@@ -151,10 +165,13 @@ Evaluation Trainer::evaluate(const Model& model, const nn::LossFn& loss, const D
                              const std::vector<data::FieldScale>& scales, const std::string& target) {
   initialize_missing(model, options_.seed);
   const DataSpec spec = DataSpec::of(part.data, target, scales);
-  return Evaluator(model, loss, metrics_, spec, part, options_.evaluation_batch(), parameters_of(model), options_.compile).run();
+  return Evaluator(model, loss, metrics_, spec, part, options_.evaluation_batch(), parameters_of(model),
+                   options_.compile)
+      .run();
 }
 
-Array Trainer::predict(const Model& model, const DataPart& inputs, const std::vector<data::FieldScale>& scales) {
+Array Trainer::predict(const Model& model, const DataPart& inputs,
+                       const std::vector<data::FieldScale>& scales) {
   initialize_missing(model, options_.seed);
   DataSpec spec = DataSpec::of(inputs.data, "", scales);
   spec.inputs.insert(spec.inputs.end(), spec.target.begin(), spec.target.end());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //   tl::Trainer trainer{{.epochs = 30, .batch = 128}};
-//   trainer.fit(net, tl::nn::make_loss("mse"), tl::optim::Adam({.lr = 5e-4}), dataset);   // last field: the target
+//   trainer.fit(net, tl::nn::make_loss("mse"), tl::optim::Adam({.lr = 5e-4}), dataset);   // last field: the
+//   target
 #include <tightloop/train/evaluate.h>
 #include <tightloop/train/session.h>
 
@@ -29,7 +30,7 @@ struct EpochRecord {
   double train_loss = 0;   ///< average over the epoch, each row weighing the same
   std::optional<Evaluation> validation;
   double samples_per_s = 0;
-  double seconds = 0;      ///< since the run began
+  double seconds = 0;  ///< since the run began
 };
 
 struct History {
@@ -54,8 +55,8 @@ struct TrainerOptions {
   bool shuffle = true;
   bool drop_last = false;
   std::uint64_t seed = 0;
-  std::int64_t evaluate_every = 1;  ///< epochs; the last one always counts
-  std::int64_t verify_steps = 0;    ///< first steps that run beside the interpreter
+  std::int64_t evaluate_every = 1;        ///< epochs; the last one always counts
+  std::int64_t verify_steps = 0;          ///< first steps that run beside the interpreter
   std::vector<std::string> metrics = {};  ///< of the validation part, by name
   CompileOptions compile = {};
   Observer* observer = nullptr;
@@ -79,18 +80,20 @@ class Trainer {
   explicit Trainer(TrainerOptions options = {});
   Trainer(TrainerOptions options, Metrics metrics);
 
-  /// Trains the module in place. Parameters without a value are drawn from the seed. Throws Error when things do not
-  /// fit, NonFinite when the loss is lost.
+  /// Trains the module in place. Parameters without a value are drawn from the seed. Throws Error when things
+  /// do not fit, NonFinite when the loss is lost.
   template <class M>
-  History fit(M& module, const nn::LossFn& loss, const optim::Optimizer& optimizer, const data::Dataset& train) {
+  History fit(M& module, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+              const data::Dataset& train) {
     return fit(model_of(module), loss, optimizer, {.train = {train}});
   }
   template <class M>
-  History fit(M& module, const nn::LossFn& loss, const optim::Optimizer& optimizer, const data::Dataset& train,
-              const data::Dataset& validation) {
+  History fit(M& module, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+              const data::Dataset& train, const data::Dataset& validation) {
     return fit(model_of(module), loss, optimizer, {.train = {train}, .validation = DataPart{validation}});
   }
-  History fit(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer, const TrainingData& data);
+  History fit(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+              const TrainingData& data);
 
   template <class M>
   Evaluation evaluate(M& module, const nn::LossFn& loss, const data::Dataset& data) {

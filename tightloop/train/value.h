@@ -22,9 +22,10 @@ struct Value {
 
   Value() = default;
   template <class T>
-    requires(!std::is_same_v<std::decay_t<T>, Value>)
-  // NOLINTNEXTLINE(google-explicit-constructor): values are written as they are.
-  Value(T v) : data(std::move(v)) {}
+  requires(!std::is_same_v<std::decay_t<T>, Value>)
+      // NOLINTNEXTLINE(google-explicit-constructor): values are written as they are.
+      Value(T v)
+      : data(std::move(v)) {}
 
   template <class T>
   const T* as() const {

@@ -13,17 +13,17 @@ using ExprPtr = std::unique_ptr<const Expr>;
 
 enum class ExprKind : std::uint8_t {
   none,
-  boolean,   ///< value
-  integer,   ///< value
-  number,    ///< value
-  string,    ///< text
-  name,      ///< text
-  list,      ///< parts; tuples too
-  call,      ///< text(parts...), keywords[i] names part i or is empty
-  unary,     ///< text parts[0]
-  binary,    ///< parts[0] text parts[1]
-  index,     ///< parts[0][parts[1], ...]
-  slice,     ///< parts: start, stop, step; null where left out
+  boolean,  ///< value
+  integer,  ///< value
+  number,   ///< value
+  string,   ///< text
+  name,     ///< text
+  list,     ///< parts; tuples too
+  call,     ///< text(parts...), keywords[i] names part i or is empty
+  unary,    ///< text parts[0]
+  binary,   ///< parts[0] text parts[1]
+  index,    ///< parts[0][parts[1], ...]
+  slice,    ///< parts: start, stop, step; null where left out
   ellipsis,
 };
 

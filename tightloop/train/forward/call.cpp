@@ -3,8 +3,8 @@
 #include <tightloop/train/forward/parser.h>
 #include <tightloop/train/forward/source.h>
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace tightloop::train::forward {
 namespace {
@@ -31,8 +31,10 @@ std::vector<Slot> slots_of(const Function& function) {
   std::vector<Slot> out;
   for (std::size_t i = 0; i < call->parts.size(); ++i) {
     const std::string& keyword = call->keywords[i];
-    if (keyword.empty()) out.push_back({call->parts[i]->text, {}, true});
-    else out.push_back({keyword, constant(*call->parts[i]), false});
+    if (keyword.empty())
+      out.push_back({call->parts[i]->text, {}, true});
+    else
+      out.push_back({keyword, constant(*call->parts[i]), false});
   }
   return out;
 }
@@ -111,8 +113,8 @@ std::vector<std::int64_t> Call::axes(std::size_t i) const {
   return none(i) ? std::vector<std::int64_t>{} : integers(i);
 }
 
-Call bind(const Function& function, std::vector<Term> terms, const std::vector<std::string>& keywords, std::size_t at,
-          const Text& text) {
+Call bind(const Function& function, std::vector<Term> terms, const std::vector<std::string>& keywords,
+          std::size_t at, const Text& text) {
   const std::vector<Slot> slots = slots_of(function);
   std::vector<Term> bound(slots.size());
   std::vector<bool> given(slots.size(), false);
@@ -121,16 +123,19 @@ Call bind(const Function& function, std::vector<Term> terms, const std::vector<s
   for (std::size_t i = 0; i < terms.size(); ++i) {
     const std::size_t to = keywords[i].empty() ? i : position(slots, keywords[i]);
     if (to >= slots.size() && !keywords[i].empty())
-      fail_at(text, terms[i].at, fmt::format("{} has no argument {}{}; it is {}", function.name(), keywords[i],
-                                             suggestion(keywords[i], names), function.signature));
-    if (to >= slots.size()) fail_at(text, terms[i].at, fmt::format("too many arguments; it is {}", function.signature));
+      fail_at(text, terms[i].at,
+              fmt::format("{} has no argument {}{}; it is {}", function.name(), keywords[i],
+                          suggestion(keywords[i], names), function.signature));
+    if (to >= slots.size())
+      fail_at(text, terms[i].at, fmt::format("too many arguments; it is {}", function.signature));
     if (given[to]) fail_at(text, terms[i].at, fmt::format("{} is given twice", slots[to].name));
     bound[to] = std::move(terms[i]);
     given[to] = true;
   }
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (given[i]) continue;
-    if (slots[i].required) fail_at(text, at, fmt::format("{} is missing; it is {}", slots[i].name, function.signature));
+    if (slots[i].required)
+      fail_at(text, at, fmt::format("{} is missing; it is {}", slots[i].name, function.signature));
     bound[i] = slots[i].fallback;
     bound[i].at = at;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the forward text, one line each; their meaning is that of ops/functions.h. Activations are layers
-// and come from the list of layers.
+// The functions of the forward text, one line each; their meaning is that of ops/functions.h. Activations are
+// layers and come from the list of layers.
 #include <tightloop/ops/functions.h>
 #include <tightloop/train/forward/functions.h>
 
@@ -45,7 +45,8 @@ Tensor reshaped(const Call& c) {
   if (open >= 0) {
     const Dim count = x.shape().count();
     if (count.factor % known != 0)
-      c.refuse(1, fmt::format("a shape whose dims divide the {} elements of {}", to_string(count), to_string(x.shape())));
+      c.refuse(1, fmt::format("a shape whose dims divide the {} elements of {}", to_string(count),
+                              to_string(x.shape())));
     dims[static_cast<std::size_t>(open)] = Dim(count.factor / known, count.symbol);
   }
   for (Dim& d : dims) d = d.is(-1) ? Dim(1) : d;
@@ -107,7 +108,8 @@ constexpr Function kFunctions[] = {
     {"atan2(y, x)", binary<atan2>},
     {"remainder(x, y)", binary<remainder>},
     {"floor_div(x, y)", binary<floor_div>},
-    {"clamp(x, low=none, high=none)", [](const Call& c) { return clamp(c.tensor(0), bound(c, 1), bound(c, 2)); }},
+    {"clamp(x, low=none, high=none)",
+     [](const Call& c) { return clamp(c.tensor(0), bound(c, 1), bound(c, 2)); }},
     // logic
     {"logical_and(x, y)", binary<logical_and>},
     {"logical_or(x, y)", binary<logical_or>},
@@ -116,7 +118,8 @@ constexpr Function kFunctions[] = {
     {"is_nan(x)", unary<is_nan>},
     {"where(condition, x, y)",
      [](const Call& c) {
-       if (c.term(1).number() && !c.term(2).number()) return select(c.tensor(0), c.tensor_like(1, 2), c.tensor(2));
+       if (c.term(1).number() && !c.term(2).number())
+         return select(c.tensor(0), c.tensor_like(1, 2), c.tensor(2));
        return select(c.tensor(0), c.tensor_like(1, 2), c.tensor_like(2, 1));
      }},
     // reductions

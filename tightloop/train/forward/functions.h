@@ -48,9 +48,9 @@ struct Function {
 std::span<const Function> all_functions();
 const Function* find_function(std::string_view name);
 
-/// Matches arguments to the signature (`dim` serves for axis and axes). `keywords[i]` names term i or is empty.
-/// Throws Error with a caret at the argument, or at `at` where one is missing.
-Call bind(const Function& function, std::vector<Term> terms, const std::vector<std::string>& keywords, std::size_t at,
-          const Text& text);
+/// Matches arguments to the signature (`dim` serves for axis and axes). `keywords[i]` names term i or is
+/// empty. Throws Error with a caret at the argument, or at `at` where one is missing.
+Call bind(const Function& function, std::vector<Term> terms, const std::vector<std::string>& keywords,
+          std::size_t at, const Text& text);
 
 }  // namespace tightloop::train::forward

@@ -27,18 +27,27 @@ class Lexer {
 
   void step() {
     const char c = peek();
-    if (c == ' ' || c == '\t' || c == '\r') ++at_;
-    else if (c == '#') at_ = std::min(text_.find('\n', at_), text_.size());
-    else if (c == '\n' || c == ';') newline();
-    else if (is_letter(c)) name();
-    else if (is_digit(c) || (c == '.' && is_digit(peek(1)))) number();
-    else if (c == '"' || c == '\'') string(c);
-    else symbol();
+    if (c == ' ' || c == '\t' || c == '\r')
+      ++at_;
+    else if (c == '#')
+      at_ = std::min(text_.find('\n', at_), text_.size());
+    else if (c == '\n' || c == ';')
+      newline();
+    else if (is_letter(c))
+      name();
+    else if (is_digit(c) || (c == '.' && is_digit(peek(1))))
+      number();
+    else if (c == '"' || c == '\'')
+      string(c);
+    else
+      symbol();
   }
 
   void newline() {
-    if (brackets_.empty()) tokens_.push_back({TokenKind::newline, "", at_});
-    else if (peek() == ';') fail_at(source_, at_, "';' inside a bracket");
+    if (brackets_.empty())
+      tokens_.push_back({TokenKind::newline, "", at_});
+    else if (peek() == ';')
+      fail_at(source_, at_, "';' inside a bracket");
     ++at_;
   }
 
@@ -85,7 +94,8 @@ class Lexer {
     }
     const char opening = c == ')' ? '(' : '[';
     if (brackets_.empty()) fail_at(source_, at_, std::string("'") + c + "' closes nothing");
-    if (text_[brackets_.back()] != opening) fail_at(source_, at_, std::string("'") + c + "' closes another kind of bracket");
+    if (text_[brackets_.back()] != opening)
+      fail_at(source_, at_, std::string("'") + c + "' closes another kind of bracket");
     brackets_.pop_back();
   }
 

@@ -3,13 +3,12 @@
 #include <tightloop/train/forward/parser.h>
 #include <tightloop/train/forward/source.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <charconv>
-#include <fmt/format.h>
 
 namespace tightloop::train::forward {
 namespace {
-
 
 int precedence(const Token& token) {
   if (token.kind != TokenKind::symbol) return 0;
@@ -68,7 +67,8 @@ class Parser {
                std::vector<std::string> keywords = {}) const {
     int depth = 0;
     for (const auto& p : parts) depth = std::max(depth, p == nullptr ? 0 : p->depth);
-    if (depth + 1 > kMaxDepth) fail_at(source_, at, "the expression is nested too deep; give a part a name of its own");
+    if (depth + 1 > kMaxDepth)
+      fail_at(source_, at, "the expression is nested too deep; give a part a name of its own");
     Expr e{kind, at, std::move(text), {}, std::move(parts), std::move(keywords), depth + 1};
     return std::make_unique<const Expr>(std::move(e));
   }
@@ -196,7 +196,8 @@ class Parser {
     fail(fmt::format("an expression was expected, not '{}'", token.text));
   }
 
-  ExprPtr constant(ExprKind kind, std::size_t at, std::variant<std::monostate, bool, std::int64_t, double> v) const {
+  ExprPtr constant(ExprKind kind, std::size_t at,
+                   std::variant<std::monostate, bool, std::int64_t, double> v) const {
     return std::make_unique<const Expr>(Expr{kind, at, {}, v});
   }
 
@@ -215,11 +216,13 @@ class Parser {
     ++next_;
     if (token.text.find_first_of(".eE") == std::string::npos) {
       std::int64_t i = 0;
-      if (std::from_chars(first, last, i).ec != std::errc()) fail_at(source_, token.at, "this whole number is too large");
+      if (std::from_chars(first, last, i).ec != std::errc())
+        fail_at(source_, token.at, "this whole number is too large");
       return constant(ExprKind::integer, token.at, i);
     }
     double d = 0;
-    if (std::from_chars(first, last, d).ec != std::errc()) fail_at(source_, token.at, "this number is out of range");
+    if (std::from_chars(first, last, d).ec != std::errc())
+      fail_at(source_, token.at, "this number is out of range");
     return constant(ExprKind::number, token.at, d);
   }
 

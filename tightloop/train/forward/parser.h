@@ -7,8 +7,8 @@
 
 namespace tightloop::train::forward {
 
-/// Statements `name = expression`, one a line. Operators bind as in Python. Throws Error with line, column and
-/// a caret, also for expressions nested deeper than kMaxDepth.
+/// Statements `name = expression`, one a line. Operators bind as in Python. Throws Error with line, column
+/// and a caret, also for expressions nested deeper than kMaxDepth.
 std::vector<Statement> parse(const Text& text);
 
 /// One expression (the default values of signatures).

@@ -2,8 +2,8 @@
 #include <tightloop/base/error.h>
 #include <tightloop/train/forward/source.h>
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <string_view>
 
 namespace tightloop::train::forward {
@@ -41,8 +41,8 @@ void fail_at(const Text& text, std::size_t at, const std::string& problem) {
   const std::string source = text.source.empty() ? "forward" : text.source;
   if (left.size() > 80) left.remove_prefix(left.size() - 80);
   while (!left.empty() && continues(left.front())) left.remove_prefix(1);
-  throw Error(fmt::format("{}:{}:{}: {}\n  {}{}\n  {}^", source, line + std::max(text.line, 1), column, problem, left,
-                          after(text.text, at), blank(left)));
+  throw Error(fmt::format("{}:{}:{}: {}\n  {}{}\n  {}^", source, line + std::max(text.line, 1), column,
+                          problem, left, after(text.text, at), blank(left)));
 }
 
 }  // namespace tightloop::train::forward

@@ -34,7 +34,8 @@ OptionValue to_option(const Term& term, const Text& text) {
 Tensor to_tensor(const Term& term, const Tensor& like, const Text& text) {
   if (const auto* t = term.as<Tensor>()) return *t;
   if (!term.number()) fail_at(text, term.at, "a tensor or a number was expected here, not " + describe(term));
-  const bool keeps = is_floating(like.dtype()) || (term.as<std::int64_t>() != nullptr && is_integer(like.dtype()));
+  const bool keeps =
+      is_floating(like.dtype()) || (term.as<std::int64_t>() != nullptr && is_integer(like.dtype()));
   return scalar(term.value(), keeps ? like.dtype() : DType::f32);
 }
 

@@ -4,9 +4,9 @@
 #include <tightloop/train/forward/source.h>
 #include <tightloop/train/forward/trace.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <map>
 #include <set>
 
@@ -19,20 +19,22 @@ struct Placed : Error {
 };
 
 bool is_layer_name(const std::string& name) {
-  return !name.empty() &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return !name.empty() && std::all_of(name.begin(), name.end(),
+                                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 class Tracer {
  public:
-  Tracer(const Text& text, const Names& inputs, const Names& parameters, Layers& layers) : text_(text), layers_(layers) {
+  Tracer(const Text& text, const Names& inputs, const Names& parameters, Layers& layers)
+      : text_(text), layers_(layers) {
     for (const auto& [name, tensor] : inputs) names_[name] = Term{tensor};
     for (const auto& [name, tensor] : parameters) names_[name] = Term{tensor}, fixed_.insert(name);
   }
 
   Tensor run(const std::vector<Statement>& program) {
     for (const Statement& s : program) {
-      if (fixed_.contains(s.name)) fail(s.at, fmt::format("{} is a parameter; give the result another name", s.name));
+      if (fixed_.contains(s.name))
+        fail(s.at, fmt::format("{} is a parameter; give the result another name", s.name));
       if (find_function(s.name) != nullptr || layers_.knows(s.name))
         fail(s.at, fmt::format("{} is the name of a function; give the result another name", s.name));
       names_[s.name] = evaluate(*s.value);
@@ -40,7 +42,8 @@ class Tracer {
     const Statement& last = program.back();
     const Term& result = names_[last.name];
     if (result.as<Tensor>() == nullptr)
-      fail(last.at, fmt::format("the last statement is the model's output and must be a tensor, not {}", describe(result)));
+      fail(last.at, fmt::format("the last statement is the model's output and must be a tensor, not {}",
+                                describe(result)));
     return *result.as<Tensor>();
   }
 
@@ -75,19 +78,31 @@ class Tracer {
 
   Term value_of(const Expr& e) {
     switch (e.kind) {
-      case ExprKind::none: return {};
-      case ExprKind::boolean: return {std::get<bool>(e.value)};
-      case ExprKind::integer: return {std::get<std::int64_t>(e.value)};
-      case ExprKind::number: return {std::get<double>(e.value)};
-      case ExprKind::string: return {e.text};
-      case ExprKind::name: return name(e);
-      case ExprKind::list: return {list(e.parts)};
-      case ExprKind::call: return call(e);
-      case ExprKind::unary: return negative(e);
-      case ExprKind::binary: return binary(e);
-      case ExprKind::index: return index(e);
+      case ExprKind::none:
+        return {};
+      case ExprKind::boolean:
+        return {std::get<bool>(e.value)};
+      case ExprKind::integer:
+        return {std::get<std::int64_t>(e.value)};
+      case ExprKind::number:
+        return {std::get<double>(e.value)};
+      case ExprKind::string:
+        return {e.text};
+      case ExprKind::name:
+        return name(e);
+      case ExprKind::list:
+        return {list(e.parts)};
+      case ExprKind::call:
+        return call(e);
+      case ExprKind::unary:
+        return negative(e);
+      case ExprKind::binary:
+        return binary(e);
+      case ExprKind::index:
+        return index(e);
       case ExprKind::slice:
-      case ExprKind::ellipsis: break;
+      case ExprKind::ellipsis:
+        break;
     }
     throw InternalError("internal error: forward text: expression out of place");
   }
@@ -115,7 +130,9 @@ class Tracer {
     if (function == nullptr && !layers_.knows(e.text)) unknown_function(e);
     Term::List terms = list(e.parts);
     if (function == nullptr) return layer(e, std::move(terms));
-    return placed(e.at, [&] { return Term{function->call(bind(*function, std::move(terms), e.keywords, e.at, text_))}; });
+    return placed(e.at, [&] {
+      return Term{function->call(bind(*function, std::move(terms), e.keywords, e.at, text_))};
+    });
   }
 
   [[noreturn]] void unknown_function(const Expr& e) const {
@@ -213,11 +230,16 @@ class Tracer {
     const std::string& op = e.text;
     std::int64_t out = 0;
     bool over = false;
-    if (op == "+") over = __builtin_add_overflow(i, j, &out);
-    else if (op == "-") over = __builtin_sub_overflow(i, j, &out);
-    else if (op == "*") over = __builtin_mul_overflow(i, j, &out);
-    else if (op == "//" || op == "%") out = divided(e, i, j);
-    else fail(e.at, fmt::format("{} does not work on two numbers", op));
+    if (op == "+")
+      over = __builtin_add_overflow(i, j, &out);
+    else if (op == "-")
+      over = __builtin_sub_overflow(i, j, &out);
+    else if (op == "*")
+      over = __builtin_mul_overflow(i, j, &out);
+    else if (op == "//" || op == "%")
+      out = divided(e, i, j);
+    else
+      fail(e.at, fmt::format("{} does not work on two numbers", op));
     if (over) fail(e.at, "this whole number is too large");
     return {out};
   }
@@ -237,8 +259,10 @@ class Tracer {
     std::int64_t axis = 0;
     for (std::size_t i = 1; i < e.parts.size(); ++i) {
       const Expr& part = *e.parts[i];
-      if (part.kind == ExprKind::ellipsis) axis = after_ellipsis(e, i, x, axis);
-      else x = placed(part.at, [&] { return subscripted(x, part, axis); });
+      if (part.kind == ExprKind::ellipsis)
+        axis = after_ellipsis(e, i, x, axis);
+      else
+        x = placed(part.at, [&] { return subscripted(x, part, axis); });
     }
     return {x};
   }
@@ -246,7 +270,8 @@ class Tracer {
   Term item(const Expr& e, const Term::List& items) {
     const std::int64_t at = integer(*e.parts[1]);
     const auto size = static_cast<std::int64_t>(items.size());
-    if (e.parts.size() != 2 || at < -size || at >= size) fail(e.at, fmt::format("the list has {} items", size));
+    if (e.parts.size() != 2 || at < -size || at >= size)
+      fail(e.at, fmt::format("the list has {} items", size));
     return items[static_cast<std::size_t>(at < 0 ? at + size : at)];
   }
 
@@ -265,7 +290,8 @@ class Tracer {
     if (axis >= static_cast<std::int64_t>(x.rank()))
       throw Error(fmt::format("too many indices for {}", to_string(x.type())));
     const Dim& dim = x.dim(static_cast<std::size_t>(axis));
-    if (part.kind == ExprKind::slice && part.parts[0] == nullptr && part.parts[1] == nullptr && part.parts[2] == nullptr)
+    if (part.kind == ExprKind::slice && part.parts[0] == nullptr && part.parts[1] == nullptr &&
+        part.parts[2] == nullptr)
       return ++axis, x;
     if (!dim.is_static()) throw Error("the batch axis cannot be cut; write : for it, as in x[:, 0]");
     if (part.kind == ExprKind::slice) {
@@ -279,7 +305,9 @@ class Tracer {
     return squeeze(slice(x, axis, start, start + 1, 1), axis);
   }
 
-  std::int64_t integer_or(const ExprPtr& e, std::int64_t fallback) { return e == nullptr ? fallback : integer(*e); }
+  std::int64_t integer_or(const ExprPtr& e, std::int64_t fallback) {
+    return e == nullptr ? fallback : integer(*e);
+  }
 
   std::int64_t integer(const Expr& e) {
     const Term t = evaluate(e);
@@ -297,8 +325,8 @@ class Tracer {
 
 }  // namespace
 
-Tensor trace(const std::vector<Statement>& program, const Text& text, const Names& inputs, const Names& parameters,
-             Layers& layers) {
+Tensor trace(const std::vector<Statement>& program, const Text& text, const Names& inputs,
+             const Names& parameters, Layers& layers) {
   return Tracer(text, inputs, parameters, layers).run(program);
 }
 

@@ -26,7 +26,7 @@ using Names = std::vector<std::pair<std::string, Tensor>>;
 /// Runs the statements with the inputs and parameters by name and returns the last statement's value.
 /// Layers without `name=` are called by kind and order: linear0, linear1, … Throws Error with a caret; errors
 /// of ops and layers get the place of their call.
-Tensor trace(const std::vector<Statement>& program, const Text& text, const Names& inputs, const Names& parameters,
-             Layers& layers);
+Tensor trace(const std::vector<Statement>& program, const Text& text, const Names& inputs,
+             const Names& parameters, Layers& layers);
 
 }  // namespace tightloop::train::forward
