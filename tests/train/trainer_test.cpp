@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 namespace tightloop::train {
@@ -258,6 +259,50 @@ TEST(Trainer, VerifyAgreesWithTheInterpreter) {
   auto o = options(2, 10);
   o.verify_steps = 5;
   EXPECT_NO_THROW(Trainer(o).fit(net, kMse, optim::Adam(), rows(33)));
+}
+
+TEST(Trainer, CompiledAndInterpretedRunsAgree) {
+  std::vector<History> histories;
+  for (const Backend backend : {Backend::cpu, Backend::reference}) {
+    Net net;
+    auto o = options(10, 16);
+    o.compile.backend = backend;
+    o.compile.disk_cache = false;
+    histories.push_back(Trainer(o).fit(net, kMse, optim::Adam({.lr = 0.01}), rows(100), rows(33)));
+  }
+  for (std::size_t e = 0; e < 10; ++e) {
+    const EpochRecord &a = histories[0].epochs[e], &b = histories[1].epochs[e];
+    EXPECT_NEAR(a.train_loss, b.train_loss, 1e-5 * b.train_loss);
+    EXPECT_NEAR(a.validation->loss, b.validation->loss, 1e-5 * b.validation->loss);
+  }
+}
+
+std::size_t resident_bytes() {
+  std::ifstream in("/proc/self/statm");
+  std::size_t total = 0, resident = 0;
+  in >> total >> resident;
+  return resident * 4096;
+}
+
+/// Notes the memory held after epochs 10 and 200.
+struct MemoryWatch : Observer {
+  std::size_t early = 0, late = 0;
+  void epoch(const EpochRecord& e) override {
+    if (e.epoch == 10) early = resident_bytes();
+    if (e.epoch == 200) late = resident_bytes();
+  }
+};
+
+TEST(Trainer, MemoryDoesNotGrowOverEpochsWithEvaluation) {
+  Net net;
+  MemoryWatch watch;
+  auto o = options(200, 16);
+  o.compile.backend = Backend::cpu;
+  o.compile.disk_cache = false;
+  o.observer = &watch;
+  Trainer(o).fit(net, kMse, optim::Adam({.lr = 0.01}), rows(1000), rows(330));
+  ASSERT_GT(watch.late, 0u);
+  EXPECT_LT(static_cast<double>(watch.late), 1.05 * static_cast<double>(watch.early));
 }
 
 TEST(Trainer, ModelThatTakesOtherInputsIsRefused) {
