@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/backends/cpu/codegen/generate.h>
 #include <tightloop/backends/cpu/compile.h>
+#include <tightloop/backends/cpu/library/matmul.h>
 #include <tightloop/backends/cpu/plan/cost.h>
 #include <tightloop/backends/cpu/runtime/cores.h>
 #include <tightloop/backends/cpu/runtime/cost.h>
@@ -93,7 +94,7 @@ class CpuExecutable final : public Executable {
                         ir::print(plan_.graph));
       if (const auto object = cache->load(key)) {
         try {
-          code_.emplace(*object, plan_.schedule.kernels.size());
+          code_.emplace(*object, plan_.schedule.kernels);
           report_.cached = true;
           return;
         } catch (const Error&) {
@@ -102,7 +103,7 @@ class CpuExecutable final : public Executable {
       }
     }
     const std::vector<char> object = generate_objects(plan_, target, available_cores());
-    code_.emplace(object, plan_.schedule.kernels.size());
+    code_.emplace(object, plan_.schedule.kernels);
     if (cache) cache->store(key, object);
   }
 
@@ -155,14 +156,38 @@ class CpuExecutable final : public Executable {
     for (std::size_t k = 0; k < shared_.size(); ++k) {
       if (threads > 1 && !(alone && !shared_[k])) team_.barrier().wait(thread);
       if (threads > 1 && shared_[k])
-        code_->kernel(k)(&context_, thread, threads);
+        run_kernel(k, thread, threads);
       else if (thread == 0)
-        code_->kernel(k)(&context_, 0, 1);
+        run_kernel(k, 0, 1);
       alone = !shared_[k];
     }
     if (plan_.copies.empty()) return;
     if (threads > 1) team_.barrier().wait(thread);
     if (thread == 0) copy_states();
+  }
+
+  void run_kernel(std::size_t k, int part, int parts) {
+    if (const KernelFn generated = code_->kernel(k))
+      generated(&context_, part, parts);
+    else
+      run_library(plan_.schedule.kernels[k].roots[0], part, parts);
+  }
+
+  void run_library(const ir::Node* matmul, int part, int parts) {
+    const Sizes sizes{context_.batch, context_.rows};
+    const Shape& shape = matmul->type.shape;
+    const Shape& a = matmul->inputs[0].shape();
+    const bool ta = matmul->attrs.get<bool>("transpose_a", false);
+    const bool tb = matmul->attrs.get<bool>("transpose_b", false);
+    const auto side = [&](const Shape& s, std::size_t from_end) { return s[s.rank() - from_end].value(sizes); };
+    const std::int64_t m = side(shape, 2), n = side(shape, 1), depth = side(a, ta ? 2 : 1);
+    if (m * n == 0) return;
+    const std::int64_t batch = shape.count(sizes) / (m * n);
+    const auto memory = [&](const ir::Node* node) { return buffers_[static_cast<std::size_t>(plan_.buffer_of(node))]; };
+    library_matmul_part(dense_matmul(m, n, depth, ta, tb, batch),
+                        static_cast<const float*>(memory(storage_of(matmul->inputs[0].id()))),
+                        static_cast<const float*>(memory(storage_of(matmul->inputs[1].id()))),
+                        static_cast<float*>(memory(matmul)), part, parts);
   }
 
   void copy_states() {

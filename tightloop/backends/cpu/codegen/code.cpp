@@ -21,7 +21,7 @@ struct Code::Linker {
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };
 
-Code::Code(std::span<const char> objects, std::size_t kernels) : linker_(std::make_unique<Linker>()) {
+Code::Code(std::span<const char> objects, const std::vector<Kernel>& kernels) : linker_(std::make_unique<Linker>()) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   linker_->jit = expect(llvm::orc::LLJITBuilder().create(), "cannot start the linker of generated code");
@@ -36,8 +36,10 @@ Code::Code(std::span<const char> objects, std::size_t kernels) : linker_(std::ma
       throw Error("generated code cannot be linked: " + llvm::toString(std::move(e)));
     objects = objects.subspan(size);
   }
-  for (std::size_t i = 0; i < kernels; ++i)
-    kernels_.push_back(expect(linker_->jit->lookup(kernel_symbol(i)), "generated code lacks a kernel").toPtr<KernelFn>());
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    kernels_.push_back(kernels[i].kind == KernelKind::library
+                           ? nullptr
+                           : expect(linker_->jit->lookup(kernel_symbol(i)), "generated code lacks a kernel").toPtr<KernelFn>());
 }
 
 Code::~Code() = default;

@@ -75,6 +75,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
 
 void emit_kernel(llvm::Module& module, const Plan& plan, const Target& target, std::size_t i) {
   const Kernel& kernel = plan.schedule.kernels[i];
+  if (kernel.kind == KernelKind::library) return;  // compile.cpp calls oneDNN in its place
   KernelBuilder k(module, plan, target, kernel, kernel_symbol(i));
   switch (kernel.kind) {
     case KernelKind::elementwise: emit_elementwise(k); break;
@@ -82,6 +83,7 @@ void emit_kernel(llvm::Module& module, const Plan& plan, const Target& target, s
     case KernelKind::matmul: emit_matmul(k); break;
     case KernelKind::scatter: emit_scatter(k); break;
     case KernelKind::transpose: emit_transpose(k); break;
+    case KernelKind::library: break;
   }
   k.finish();
 }

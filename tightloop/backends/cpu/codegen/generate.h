@@ -27,12 +27,13 @@ std::string kernel_symbol(std::size_t i);
 /// Object files in memory, ready to run.
 class Code {
  public:
-  /// Throws Error when `objects` is not what generate_objects makes on this machine for so many kernels.
-  Code(std::span<const char> objects, std::size_t kernels);
+  /// Throws Error when `objects` is not what generate_objects makes on this machine for these kernels.
+  Code(std::span<const char> objects, const std::vector<Kernel>& kernels);
   ~Code();
   Code(const Code&) = delete;
   Code& operator=(const Code&) = delete;
 
+  /// Null for one of the library's.
   KernelFn kernel(std::size_t i) const { return kernels_[i]; }
 
  private:

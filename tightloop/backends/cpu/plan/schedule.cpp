@@ -5,6 +5,7 @@
 #include <tightloop/ops/index.h>
 
 #include <algorithm>
+#include <array>
 
 namespace tightloop::backends::cpu {
 namespace {
@@ -140,11 +141,12 @@ class Clusterer {
   int open(const Node* r) {
     Kernel k;
     k.domain = squeezed(r->type.shape);
-    k.kind = r->op->kind == OpKind::contraction ? KernelKind::matmul
-             : is_reduction(r)                  ? KernelKind::reduce
-             : is_op(r, ops::scatter_add_op())  ? KernelKind::scatter
-             : is_block_transpose(r)            ? KernelKind::transpose
-                                                : KernelKind::elementwise;
+    k.kind = goes_to_library(r)                   ? KernelKind::library
+             : r->op->kind == OpKind::contraction ? KernelKind::matmul
+             : is_reduction(r)                    ? KernelKind::reduce
+             : is_op(r, ops::scatter_add_op())    ? KernelKind::scatter
+             : is_block_transpose(r)              ? KernelKind::transpose
+                                                  : KernelKind::elementwise;
     kernels_.push_back(std::move(k));
     depends_.emplace_back();
     return static_cast<int>(kernels_.size()) - 1;
@@ -315,9 +317,22 @@ Schedule make_schedule(const ir::Graph& graph) {
   return Clusterer(graph, finder).finish();
 }
 
+bool goes_to_library(const Node* n) {
+  if (n->op->kind != OpKind::contraction || n->type.dtype != DType::f32) return false;
+  const Shape& a = n->inputs[0].shape();
+  const bool transposed = n->attrs.get<bool>("transpose_a", false);
+  std::int64_t largest = 0;
+  const std::array<Dim, 3> sides{n->type.shape[a.rank() - 2], n->type.shape[a.rank() - 1], a[a.rank() - (transposed ? 2 : 1)]};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Dim &x = sides[i], &y = sides[(i + 1) % 3];
+    if (x.is_static() && y.is_static()) largest = std::max(largest, x.factor * y.factor);
+  }
+  return largest >= kLibraryWeight;
+}
+
 ir::Graph prepare(const ir::Graph& graph) {
   return ir::rewrite(graph, [](const Node& n, const std::vector<Tensor>& inputs) -> Tensor {
-    if (n.op != &ops::matmul_op() || !n.attrs.get<bool>("transpose_b", false)) return {};
+    if (n.op != &ops::matmul_op() || !n.attrs.get<bool>("transpose_b", false) || goes_to_library(&n)) return {};
     const auto rank = static_cast<std::int64_t>(inputs[1].rank());
     ir::Attrs attrs;
     if (n.attrs.get<bool>("transpose_a", false)) attrs.set("transpose_a", true);

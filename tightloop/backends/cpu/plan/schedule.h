@@ -15,7 +15,7 @@
 
 namespace tightloop::backends::cpu {
 
-enum class KernelKind : std::uint8_t { elementwise, reduce, matmul, scatter, transpose };
+enum class KernelKind : std::uint8_t { elementwise, reduce, matmul, scatter, transpose, library };
 
 struct Kernel {
   KernelKind kind = KernelKind::elementwise;
@@ -39,6 +39,11 @@ Schedule make_schedule(const ir::Graph& graph);
 /// Backend-specific rewriting before scheduling: matmul operands become row-major along N (an explicit
 /// transpose node where they are not).
 ir::Graph prepare(const ir::Graph& graph);
+
+/// Matrix products that oneDNN computes: f32 with a weight (its two static dims) of at least kLibraryWeight elements. Up
+/// to there generated tiles are faster, by their epilogues alone; beyond, rows of a panel crowd the same cache sets.
+inline constexpr std::int64_t kLibraryWeight = std::int64_t{1} << 19;
+bool goes_to_library(const ir::Node* n);
 
 /// Dims other than 1.
 std::vector<Dim> squeezed(const Shape& shape);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products large enough for the library, inside a compiled graph.
+#include <tests/support/compare.h>
+#include <tightloop/backends/cpu/plan/schedule.h>
+#include <tightloop/ops/functions.h>
+#include <tightloop/ops/index.h>
+
+namespace tightloop {
+namespace {
+
+TEST(LibraryKernel, ForwardAndBothGradientsAgreeWithTheInterpreterForAnyBatchAndThreads) {
+  const ir::Graph g = ir::parse(R"(graph big {
+  %0: f32[B, 1030] = input() {name="x", role="argument"}
+  %1: f32[520, 1030] = input() {name="w", role="argument"}
+  %2: f32[B, 520] = matmul(%0, %1) {transpose_b=true}
+  %3: f32[B, 520] = tanh(%2)
+  %4: f32[520, 1030] = matmul(%3, %0) {transpose_a=true}
+  %5: f32[B, 1030] = matmul(%3, %1)
+  return y=%3, dw=%4, dx=%5
+})",
+                                [](std::string_view name) { return ops::find_op(name); });
+  EXPECT_TRUE(backends::cpu::goes_to_library(g.output("dx")->value.id()));
+  testing::Compiled one(g, 1);
+  testing::Compiled two(g, 2);
+  for (const std::int64_t batch : {1, 17, 130}) {
+    const Sizes sizes{batch, batch};
+    const std::vector<Array> inputs{testing::random_array(DType::f32, {batch, 1030}, -1, 1, 1),
+                                    testing::random_array(DType::f32, {520, 1030}, -0.1, 0.1, 2)};
+    const auto got = one.run(inputs, sizes, 0, 0);
+    testing::expect_same(g, got, backends::interpret(g, inputs, {.sizes = sizes}), {1e-4, 1e-5});
+    const auto again = two.run(inputs, sizes, 0, 0);
+    for (std::size_t o = 0; o < got.size(); ++o) EXPECT_TRUE(identical(got[o], again[o]));
+  }
+}
+
+}  // namespace
+}  // namespace tightloop
