@@ -7,6 +7,7 @@
 #include <tightloop/base/shape.h>
 #include <tightloop/data/csv.h>
 #include <tightloop/data/dataset.h>
+#include <tightloop/data/normalize.h>
 #include <tightloop/engine/compile.h>
 #include <tightloop/engine/evaluate.h>
 #include <tightloop/engine/print.h>
@@ -18,3 +19,4 @@
 #include <tightloop/ops/functions.h>
 #include <tightloop/optim/optim.h>
 #include <tightloop/train/trainer.h>
+#include <tightloop/train/weights.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/train/job_run.h>
+#include <tightloop/train/weights.h>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/file.h>
-#include <tightloop/io/state_dict.h>
+#include <tightloop/io/safetensors.h>
 #include <tightloop/train/run_directory.h>
 
 #include <fmt/format.h>
@@ -131,15 +131,6 @@ SavedRun read_run(const std::string& path) {
   if (classes != metadata.end())
     out.classes = parse_json(classes->second, out.model_path).get<std::vector<std::string>>();
   return out;
-}
-
-void load_weights(nn::Module& module, const std::string& path) {
-  const io::TensorFile file = io::read_safetensors(path);
-  std::vector<io::Slot> slots;
-  const auto parameters = module.state_dict();
-  for (const auto& [name, p] : parameters) slots.push_back({name, p->type().dtype, p->dims()});
-  const io::LoadedState loaded = io::load_state(file, slots, path);
-  for (std::size_t i = 0; i < slots.size(); ++i) parameters[i].parameter->assign(*loaded.values[i]);
 }
 
 }  // namespace tightloop::train

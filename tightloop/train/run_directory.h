@@ -45,8 +45,4 @@ struct SavedRun {
 /// Throws Error naming what lacks or is broken.
 SavedRun read_run(const std::string& path);
 
-/// Copies the tensors of a safetensors file into the module's parameters. Throws Error listing every name
-/// that does not fit.
-void load_weights(nn::Module& module, const std::string& path);
-
 }  // namespace tightloop::train
