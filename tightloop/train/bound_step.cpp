@@ -2,6 +2,7 @@
 #include <tightloop/train/bound_step.h>
 
 #include <fmt/format.h>
+#include <cstring>
 
 namespace tightloop::train {
 namespace {
@@ -28,26 +29,35 @@ Sampling BoundStep::sampling(std::int64_t batch, bool shuffle, bool drop_last, s
   return s;
 }
 
-void BoundStep::reset() {
+void BoundStep::find_states() {
   for (const std::string& name : program_.state_names()) {
-    Array state = program_.state(name);
-    if (name == kLossSum || name == kWeightSum || name.starts_with("metric."))
-      for (std::int64_t i = 0; i < state.count(); ++i) state.set(i, 0);
-    if (name == kBadStep || (name.starts_with("check.") && name.ends_with(".row"))) state.set_int(0, -1);
+    const Array state = program_.state(name);
+    if (name == kLossSum) loss_sum_ = state;
+    if (name == kWeightSum) weight_sum_ = state;
+    if (name == kBadStep) bad_step_ = state;
+    if (name == kLossSum || name == kWeightSum || name.starts_with("metric.")) sums_.push_back(state);
+  }
+  for (std::size_t i = 0; i < step_.checks.size(); ++i) {
+    check_rows_.push_back(program_.state(check_state(i, "row")));
+    check_values_.push_back(program_.state(check_state(i, "value")));
   }
 }
 
-double BoundStep::mean_loss() { return program_.state(kLossSum).at(0) / program_.state(kWeightSum).at(0); }
+void BoundStep::reset() {
+  if (check_rows_.empty() && sums_.empty()) find_states();
+  for (Array& a : sums_) std::memset(a.bytes(), 0, a.size_bytes());
+  for (Array& a : check_rows_) a.set_int(0, -1);
+  if (bad_step_.dtype() == DType::i64) bad_step_.set_int(0, -1);
+}
 
-std::int64_t BoundStep::bad_step() { return program_.state(kBadStep).int_at(0); }
+double BoundStep::mean_loss() { return loss_sum_.at(0) / weight_sum_.at(0); }
+
+std::int64_t BoundStep::bad_step() { return bad_step_.int_at(0); }
 
 void BoundStep::check_data() {
-  for (std::size_t i = 0; i < step_.checks.size(); ++i) {
-    const std::int64_t row = program_.state(check_state(i, "row")).int_at(0);
-    if (row < 0) continue;
-    throw Error(step_.checks[i].text(row, program_.state(check_state(i, "value")).at(0)) +
-                " (rows count from 0)");
-  }
+  for (std::size_t i = 0; i < check_rows_.size(); ++i)
+    if (const std::int64_t row = check_rows_[i].int_at(0); row >= 0)
+      throw Error(step_.checks[i].text(row, check_values_[i].at(0)) + " (rows count from 0)");
 }
 
 }  // namespace tightloop::train

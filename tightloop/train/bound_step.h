@@ -42,9 +42,15 @@ class BoundStep {
   void check_data();
 
  private:
+  /// Views of the states that every epoch looks at, taken when all else is bound.
+  void find_states();
+
   StepGraph step_;
   const DataPart& part_;
   Program program_;
+  std::vector<Array> sums_;  ///< back to 0 by reset()
+  Array loss_sum_, weight_sum_, bad_step_;
+  std::vector<Array> check_rows_, check_values_;
 };
 
 }  // namespace tightloop::train

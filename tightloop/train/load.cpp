@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 
@@ -173,30 +174,59 @@ std::string method_for(const Job& job, const std::string& input) {
   return "none";
 }
 
+struct Statistics {
+  double low = INFINITY, high = -INFINITY, sum = 0, squares = 0;
+  void add(double v, double times) {
+    low = std::min(low, v), high = std::max(high, v);
+    sum += times * v, squares += times * v * v;
+  }
+};
+
+/// Calls `visit(first, last)` with the bounds of each row's elements.
+template <class Visit>
+void each_row(const Array& values, std::span<const std::int64_t> rows, Visit visit) {
+  const std::int64_t n = rows.empty() ? values.dims()[0] : static_cast<std::int64_t>(rows.size());
+  const std::int64_t features = values.count() / values.dims()[0];
+  for (std::int64_t r = 0; r < n; ++r) {
+    const std::int64_t start = (rows.empty() ? r : rows[static_cast<std::size_t>(r)]) * features;
+    visit(start, start + features);
+  }
+}
+
+Statistics statistics(const Array& values, std::span<const std::int64_t> rows) {
+  Statistics out;
+  if (values.dtype() != DType::u8) {
+    each_row(values, rows, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i) out.add(values.at(i), 1);
+    });
+    return out;
+  }
+  const std::uint8_t* bytes = values.as<std::uint8_t>().data();
+  std::array<std::int64_t, 256> times{};
+  each_row(values, rows, [&](std::int64_t i, std::int64_t end) {
+    for (; i < end; ++i) ++times[bytes[i]];
+  });
+  for (std::size_t v = 0; v < times.size(); ++v)
+    if (times[v] > 0) out.add(static_cast<double>(v), static_cast<double>(times[v]));
+  return out;
+}
+
 /// Images and the like share one shift and one scale, so that a pixel that hardly ever lights up is not blown
 /// up.
 data::FieldScale pooled(const data::Field& field, data::Normalization how,
                         std::span<const std::int64_t> rows) {
+  const Statistics s = statistics(field.values, rows);
   const std::int64_t n = rows.empty() ? field.values.dims()[0] : static_cast<std::int64_t>(rows.size());
   const std::int64_t features = field.values.count() / field.values.dims()[0];
-  double low = INFINITY, high = -INFINITY, sum = 0, squares = 0;
-  for (std::int64_t r = 0; r < n; ++r) {
-    const std::int64_t start = (rows.empty() ? r : rows[static_cast<std::size_t>(r)]) * features;
-    for (std::int64_t i = start; i < start + features; ++i) {
-      const double v = field.values.at(i);
-      low = std::min(low, v), high = std::max(high, v);
-      sum += v, squares += v * v;
-    }
-  }
-  const double count = static_cast<double>(n * features), mean = sum / count;
+  const double count = static_cast<double>(n * features), mean = s.sum / count;
   const bool minmax = how == data::Normalization::minmax;
-  const double spread = minmax ? high - low : std::sqrt(std::max(0.0, squares / count - mean * mean));
+  const double spread = minmax ? s.high - s.low : std::sqrt(std::max(0.0, s.squares / count - mean * mean));
   if (!std::isfinite(spread))
     throw Error(fmt::format("'{}' holds NaN or infinity and cannot be normalized", field.name));
   std::vector<std::int64_t> dims(field.values.dims().begin() + 1, field.values.dims().end());
   data::FieldScale out{field.name, Array(DType::f32, dims), Array(DType::f32, dims)};
   for (std::int64_t i = 0; i < features; ++i)
-    out.shift.set(i, minmax ? low : mean), out.scale.set(i, spread > 0 ? spread : 1);
+    out.shift.set(i, minmax ? s.low : mean), out.scale.set(i, spread > 0 ? spread : 1);
   return out;
 }
 
