@@ -26,7 +26,7 @@ void JobArguments::add_to(CLI::App& command) {
       ->type_name("KEY=VALUE")
       ->take_all()
       ->allow_extra_args(false);
-  command.add_option("--threads", threads, "Threads of the step; 0 lets the machine decide")->type_name("N");
+  command.add_option("--threads", threads, "Most threads of the step, as far as they pay; 0: all cores")->type_name("N");
   command.add_option("--seed", seed, "Start of every random draw")->type_name("N");
   command.add_option("--out", out, "Where the run is written")->type_name("DIR");
 }

@@ -37,6 +37,7 @@ class Compiled {
     backends::cpu::CpuOptions options;
     options.disk_cache = false;
     options.threads = threads;
+    options.exact_threads = true;
     options.flush_denormals = false;
     executable_ = backends::cpu::compile_cpu(graph, options);
   }

@@ -19,7 +19,7 @@ enum class Backend : std::uint8_t {
 
 struct CompileOptions {
   Backend backend = Backend::cpu;
-  int threads = 0;               ///< 0: as many as the cost model finds worth it
+  int threads = 0;               ///< at most so many, as far as they pay; 0: as there are cores
   bool disk_cache = true;        ///< keep native code on disk under a content hash
   std::string cache_directory;   ///< "": the user's cache folder
   bool precise = false;          ///< reference only: compute f32 in f64

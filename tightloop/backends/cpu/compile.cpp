@@ -119,8 +119,8 @@ class CpuExecutable final : public Executable {
       ++work.barriers;
     }
     work.barriers += 2;
-    threads_ = options_.threads > 0 ? std::min(options_.threads, available_cores()) : choose_threads(work, available_cores());
-    report_.threads = threads_;
+    const int most = options_.threads > 0 ? std::min(options_.threads, available_cores()) : available_cores();
+    threads_ = options_.exact_threads ? most : choose_threads(work, most);
   }
 
   KernelWork work_of(const Kernel& kernel, const Sizes& sizes) const {

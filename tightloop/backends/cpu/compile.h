@@ -8,7 +8,8 @@
 namespace tightloop::backends::cpu {
 
 struct CpuOptions {
-  int threads = 0;               ///< 0: as many as pay, by the cost model; otherwise exactly this many
+  int threads = 0;               ///< at most so many, as far as they pay by the cost model; 0: as there are cores
+  bool exact_threads = false;    ///< take `threads` without asking whether they pay
   bool disk_cache = true;
   std::string cache_directory;   ///< empty: the user's cache directory
   bool flush_denormals = true;   ///< while a step runs
