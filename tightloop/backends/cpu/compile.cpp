@@ -121,6 +121,7 @@ class CpuExecutable final : public Executable {
     work.barriers += 2;
     const int most = options_.threads > 0 ? std::min(options_.threads, available_cores()) : available_cores();
     threads_ = options_.exact_threads ? most : choose_threads(work, most);
+    report_.threads = threads_;
   }
 
   KernelWork work_of(const Kernel& kernel, const Sizes& sizes) const {
