@@ -128,17 +128,23 @@ History run_job(PreparedJob& prepared, const std::string& directory, Observer* o
   TrainerOptions options = prepared.options;
   options.observer = &recorder;
   options.started = [&] { run.write_start(prepared.job, prepared.data); };
-  try {
-    const History history =
-        Trainer(options, prepared.metrics)
-            .fit(prepared.model->model(), prepared.loss, *prepared.optimizer, prepared.data.data);
+  const auto finish = [&] {
+    if (!run.started()) options.started();
     recorder.write();
     run.write_model(*prepared.model, prepared.data.classes);
+  };
+  try {
+    Trainer trainer(options, prepared.metrics);
+    History history =
+        trainer.fit(prepared.model->model(), prepared.loss, *prepared.optimizer, prepared.data.data);
+    finish();
     return history;
   } catch (const NonFinite& e) {
-    recorder.write();
-    run.write_model(*prepared.model, prepared.data.classes);
+    finish();
     throw Error(fmt::format("{}; the last good weights are in {}", e.what(), run.path()));
+  } catch (...) {
+    if (run.started()) run.discard();
+    throw;
   }
 }
 

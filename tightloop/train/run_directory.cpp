@@ -88,14 +88,16 @@ RunDirectory::~RunDirectory() {
 std::string RunDirectory::file(const char* name) const { return (fs::path(path_) / name).string(); }
 
 void RunDirectory::write_start(const Job& job, const LoadedData& data) {
-  for (const char* name : {kModel, kMetrics}) {
-    std::error_code ec;
-    fs::remove(file(name), ec);
-  }
+  discard();
+  started_ = true;
   write_file(file(kJob), fmt::format("{}\n{}", kMark, to_toml(job)));
-  made_ = false;
   io::write_safetensors(file(kNormalization), {data::to_tensors(data.data.scales), {}});
   write_file(file(kSplit), to_json(data.split).dump() + "\n");
+}
+
+void RunDirectory::discard() {
+  std::error_code ec;
+  for (const char* name : {kModel, kMetrics, kNormalization, kSplit, kJob}) fs::remove(file(name), ec);
 }
 
 void RunDirectory::write_model(nn::Module& module, const std::vector<std::string>& classes) {

@@ -14,13 +14,16 @@ class RunDirectory {
   /// Makes the folder, and checks that it can be written and is new, empty, or that of an earlier run, whose
   /// files are replaced; other files in it are left alone. Throws Error otherwise.
   explicit RunDirectory(std::string path);
-  /// Takes an empty folder that it made away again unless write_start() succeeded.
+  /// Takes a folder that it made away again when it is empty.
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
 
   /// Takes away an earlier run's files; writes the job, the normalisation and the split.
   void write_start(const Job& job, const LoadedData& data);
+  bool started() const { return started_; }
+  /// Takes away what this run wrote: it ended without a model.
+  void discard();
   void write_model(nn::Module& module, const std::vector<std::string>& classes);
   /// `metrics` are the columns' names.
   void write_metrics(const std::vector<EpochRecord>& epochs, const std::vector<std::string>& metrics);
@@ -31,6 +34,7 @@ class RunDirectory {
  private:
   std::string path_;
   bool made_ = false;
+  bool started_ = false;
 };
 
 /// A run read back.

@@ -41,10 +41,8 @@ Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimi
       sampling_(bound_.sampling(options.batch, options.shuffle, options.drop_last, options.seed)),
       seed_(options.seed) {
   program().set_seed(seed_);
+  bind_parameters();
   program().reserve(sampling_);
-  for (const auto& [path, parameter] : model_.module->parameters())
-    if (std::count(bound_.step().parameters.begin(), bound_.step().parameters.end(), path) > 0)
-      program().set_state(path, parameter->array());
   for (const auto& name : program().state_names()) {
     states_.push_back(program().state(name));
     kept_.push_back(states_.back().clone());
@@ -52,6 +50,16 @@ Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimi
   for (const auto& name : bound_.step().parameters)
     if (bound_.step().graph.output(name) != nullptr) parameters_.push_back(program().state(name));
   bound_.reset();
+}
+
+/// Training changes the model's own memory.
+void Session::bind_parameters() {
+  const auto names = program().state_names();
+  for (const auto& [path, parameter] : model_.module->parameters()) {
+    if (std::find(names.begin(), names.end(), path) == names.end()) continue;
+    const bool changes = bound_.step().graph.output(path) != nullptr;
+    program().bind(path, changes ? parameter->variable().exclusive() : parameter->variable().shared());
+  }
 }
 
 void Session::keep() {
@@ -106,16 +114,10 @@ void Session::explain(std::int64_t end) {
   program().run(sampling_, step_, origin - step_);
   step_ = origin;
   const std::string cause = first_non_finite(bound_, sampling_, origin, seed_);
-  store();
   throw NonFinite(
       fmt::format("step {}: {} not finite{}; a smaller learning rate or normalized inputs may help",
                   bad >= 0 ? bad : origin, bad >= 0 ? "the loss is" : "the update made a parameter",
                   cause.empty() ? "" : fmt::format("; it began in step {} with {}", origin, cause)));
-}
-
-void Session::store() {
-  for (const auto& [path, parameter] : model_.module->parameters())
-    if (bound_.step().graph.output(path) != nullptr) parameter->assign(program().state(path));
 }
 
 }  // namespace tightloop::train

@@ -25,8 +25,8 @@ struct SessionOptions {
 /// fails.
 class Session {
  public:
-  /// Compiles the step and takes the model's parameters. Throws Error when data, model and loss do not fit or
-  /// an epoch would have no step. `model` and `part` must outlive it.
+  /// Compiles the step; it will change the model's parameters in place. Throws Error when data, model and
+  /// loss do not fit or an epoch would have no step. `model` and `part` must outlive it.
   Session(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer, const DataSpec& data,
           const DataPart& part, const SessionOptions& options);
 
@@ -42,10 +42,9 @@ class Session {
   void run(std::int64_t steps);
   /// Runs one step beside the interpreter. Throws Error naming the first tensor that differs.
   void run_verified();
-  /// Copies the parameters into the model.
-  void store();
 
  private:
+  void bind_parameters();
   void keep();
   void go_back();
   bool parameters_finite() const;

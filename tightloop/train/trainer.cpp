@@ -63,7 +63,6 @@ class Fit {
 
   History run() {
     for (std::int64_t epoch = 1; session_.step() < total_ && !history_.stopped; ++epoch) run_epoch(epoch);
-    session_.store();
     history_.steps = session_.step();
     return std::move(history_);
   }
@@ -84,6 +83,12 @@ class Fit {
   }
 
   void chunk(std::int64_t end) {
+    const bool first = session_.step() == 0;
+    run_chunk(end);
+    if (first && options_.started) options_.started();
+  }
+
+  void run_chunk(std::int64_t end) {
     const auto start = Clock::now();
     if (session_.step() < options_.verify_steps) return session_.run_verified();
     const std::int64_t steps = std::min(chunk_.steps(), end - session_.step());
@@ -157,7 +162,6 @@ History Trainer::fit(const Model& model, const nn::LossFn& loss, const optim::Op
   const DataSpec spec = DataSpec::of(data.train.data, data.target, data.scales);
   Session session(model, loss, optimizer, spec, data.train,
                   {options_.batch, options_.shuffle, options_.drop_last, options_.seed, options_.compile});
-  if (options_.started) options_.started();
   return Fit(model, loss, data, options_, metrics_, spec, session).run();
 }
 

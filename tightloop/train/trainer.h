@@ -60,7 +60,7 @@ struct TrainerOptions {
   std::vector<std::string> metrics = {};  ///< of the validation part, by name
   CompileOptions compile = {};
   Observer* observer = nullptr;
-  std::function<void()> started = {};  ///< called when the step is compiled, before the first one
+  std::function<void()> started = {};  ///< called when the first step went well
 
   /// Rows of a batch of an evaluation: more than a small batch for less overhead, few enough for the cache.
   std::int64_t evaluation_batch() const { return batch < 256 ? 256 : batch; }
