@@ -11,6 +11,13 @@ namespace tightloop::backends::cpu {
 using llvm::Value;
 using V = Emitted;
 
+void set_vector_width(llvm::Function& f, const Target& target) {
+  const std::string width = std::to_string(target.vector_bytes * 8);
+  f.addFnAttr("prefer-vector-width", width);
+  f.addFnAttr("min-legal-vector-width", width);
+  f.addFnAttr(llvm::Attribute::NoUnwind);
+}
+
 namespace {
 
 void stand_after(llvm::IRBuilder<>& b, Value* v) {
@@ -26,10 +33,7 @@ KernelBuilder::KernelBuilder(llvm::Module& module, const Plan& plan, const Targe
   llvm::Type* pointer = b_.getPtrTy();
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, b_.getInt64Ty(), b_.getInt64Ty()}, false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
-  const std::string width = std::to_string(target.vector_bytes * 8);
-  function_->addFnAttr("prefer-vector-width", width);
-  function_->addFnAttr("min-legal-vector-width", width);
-  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  set_vector_width(*function_, target);
   part_ = function_->getArg(1);
   parts_ = function_->getArg(2);
   Level entry;

@@ -12,6 +12,9 @@
 
 namespace tightloop::backends::cpu {
 
+/// Lets LLVM use the full vectors of the target in `f`, and says that it throws nothing.
+void set_vector_width(llvm::Function& f, const Target& target);
+
 /// A mask of the first `count` lanes (i64, 0 and more).
 inline llvm::Value* first_lanes(llvm::IRBuilder<>& b, llvm::Value* count, int lanes) {
   llvm::Value* most = b.getInt64(static_cast<std::uint64_t>(lanes));

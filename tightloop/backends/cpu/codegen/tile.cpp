@@ -16,10 +16,7 @@ class TileEmitter {
   TileEmitter(llvm::Module& module, const Target& target, const Tile& tile, const std::string& symbol)
       : tile_(tile), b_(module.getContext()), s_(b_, target) {
     function_ = llvm::Function::Create(tile_function_type(module.getContext()), llvm::Function::InternalLinkage, symbol, module);
-    const std::string width = std::to_string(target.vector_bytes * 8);
-    function_->addFnAttr("prefer-vector-width", width);
-    function_->addFnAttr("min-legal-vector-width", width);
-    function_->addFnAttr(llvm::Attribute::NoUnwind);
+    set_vector_width(*function_, target);
     function_->addFnAttr(llvm::Attribute::NoInline);
     for (const unsigned i : {0U, 2U, 5U}) function_->addParamAttr(i, llvm::Attribute::NoAlias);
     element_ = element_type(b_.getContext(), tile.dtype);

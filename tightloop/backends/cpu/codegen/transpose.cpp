@@ -1,12 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <llvm/IR/Module.h>
 #include <tightloop/backends/cpu/codegen/kernels.h>
 
-#include <algorithm>
+#include <string>
+#include <vector>
 
 namespace tightloop::backends::cpu {
 namespace {
 
 using ir::Node;
+
+/// One step of the recursive transpose: the off-diagonal blocks of size `distance` swap.
+void exchange(llvm::IRBuilder<>& b, std::vector<llvm::Value*>& v, int distance) {
+  const int lanes = static_cast<int>(v.size());
+  std::vector<int> low;
+  std::vector<int> high;
+  for (int i = 0; i < lanes; ++i) {
+    const bool second = (i / distance) % 2 == 1;
+    low.push_back(second ? lanes + i - distance : i);
+    high.push_back(second ? lanes + i : i + distance);
+  }
+  for (int i = 0; i < lanes; ++i) {
+    if ((i / distance) % 2 == 1) continue;
+    llvm::Value*& x = v[static_cast<std::size_t>(i)];
+    llvm::Value*& y = v[static_cast<std::size_t>(i + distance)];
+    llvm::Value* first = b.CreateShuffleVector(x, y, low);
+    y = b.CreateShuffleVector(x, y, high);
+    x = first;
+  }
+}
+
+/// (from, its stride, to, its stride): lanes × lanes elements transposed in registers. Made once per module.
+llvm::Function* block_function(llvm::Module& module, const Target& target, llvm::Type* element, int lanes) {
+  const std::string symbol = "transpose_" + std::to_string(lanes) + (element->isFloatTy() ? "f" : "i");
+  if (llvm::Function* known = module.getFunction(symbol)) return known;
+  llvm::IRBuilder<> b(module.getContext());
+  llvm::Type* p = b.getPtrTy();
+  llvm::Type* n = b.getInt64Ty();
+  auto* f = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {p, n, p, n}, false), llvm::Function::InternalLinkage,
+                                   symbol, module);
+  set_vector_width(*f, target);
+  f->addFnAttr(llvm::Attribute::NoInline);
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", f));
+  auto* vector = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
+  const auto line = [&](unsigned base, int i) {
+    llvm::Value* offset = b.CreateMul(f->getArg(base + 1), b.getInt64(static_cast<std::uint64_t>(i)));
+    return b.CreateGEP(element, f->getArg(base), offset);
+  };
+  std::vector<llvm::Value*> v;
+  for (int i = 0; i < lanes; ++i) v.push_back(b.CreateAlignedLoad(vector, line(0, i), llvm::Align(4)));
+  for (int distance = lanes / 2; distance > 0; distance /= 2) exchange(b, v, distance);
+  for (int i = 0; i < lanes; ++i) b.CreateAlignedStore(v[static_cast<std::size_t>(i)], line(2, i), llvm::Align(4));
+  b.CreateRetVoid();
+  return f;
+}
 
 class TransposeEmitter {
  public:
@@ -52,37 +99,10 @@ class TransposeEmitter {
   /// Result element [r, c] is source element [c, r]: source lines c…c+lanes become result lines r…r+lanes.
   void one_block(llvm::Value* r, llvm::Value* c, int lanes) {
     auto& ir = k_.ir();
-    auto* vector = llvm::FixedVectorType::get(element_, static_cast<unsigned>(lanes));
-    std::vector<llvm::Value*> v;
-    for (int i = 0; i < lanes; ++i) {
-      llvm::Value* line = ir.CreateMul(ir.CreateAdd(c, k_.number(i)), k_.extent(rows_));
-      v.push_back(ir.CreateAlignedLoad(vector, ir.CreateGEP(element_, from_, ir.CreateAdd(line, r)), llvm::Align(4)));
-    }
-    for (int distance = lanes / 2; distance > 0; distance /= 2) exchange(v, lanes, distance);
-    for (int i = 0; i < lanes; ++i) {
-      llvm::Value* line = ir.CreateMul(ir.CreateAdd(r, k_.number(i)), k_.extent(columns_));
-      for (llvm::Value* to : to_)
-        ir.CreateAlignedStore(v[static_cast<std::size_t>(i)], ir.CreateGEP(element_, to, ir.CreateAdd(line, c)), llvm::Align(4));
-    }
-  }
-
-  /// One step of the recursive transpose: the off-diagonal blocks of size `distance` swap.
-  void exchange(std::vector<llvm::Value*>& v, int lanes, int distance) {
-    std::vector<int> low;
-    std::vector<int> high;
-    for (int i = 0; i < lanes; ++i) {
-      const bool second = (i / distance) % 2 == 1;
-      low.push_back(second ? lanes + i - distance : i);
-      high.push_back(second ? lanes + i : i + distance);
-    }
-    for (int i = 0; i < lanes; ++i) {
-      if ((i / distance) % 2 == 1) continue;
-      llvm::Value*& a = v[static_cast<std::size_t>(i)];
-      llvm::Value*& b = v[static_cast<std::size_t>(i + distance)];
-      llvm::Value* first = k_.ir().CreateShuffleVector(a, b, low);
-      b = k_.ir().CreateShuffleVector(a, b, high);
-      a = first;
-    }
+    llvm::Function* block = block_function(*k_.function()->getParent(), k_.target(), element_, lanes);
+    llvm::Value* source = ir.CreateGEP(element_, from_, ir.CreateAdd(ir.CreateMul(c, k_.extent(rows_)), r));
+    llvm::Value* offset = ir.CreateAdd(ir.CreateMul(r, k_.extent(columns_)), c);
+    for (llvm::Value* to : to_) ir.CreateCall(block, {source, k_.extent(rows_), ir.CreateGEP(element_, to, offset), k_.extent(columns_)});
   }
 
   /// One at a time, for the edges.
