@@ -30,6 +30,8 @@ TEST_P(CompiledOp, AgreesWithTheInterpreterOnItsSamples) {
     const ir::Graph g = graph_of(op, sample);
     testing::Compiled one(g, 1);
     testing::Compiled two(g, 2);
+    testing::Compiled narrow(g, 1, 32);  // a machine without masks
+    testing::Compiled narrowest(g, 2, 16);
     for (const std::int64_t batch : {1, 3, 17, 257}) {
       const Sizes sizes{batch, batch + 5};
       std::vector<Array> inputs;
@@ -40,6 +42,8 @@ TEST_P(CompiledOp, AgreesWithTheInterpreterOnItsSamples) {
       t.relative = std::max(t.relative, sample.tolerance);
       const auto got = one.run(inputs, sizes, 3, 11);
       testing::expect_same(g, got, want, t);
+      testing::expect_same(g, narrow.run(inputs, sizes, 3, 11), want, t);
+      testing::expect_same(g, narrowest.run(inputs, sizes, 3, 11), want, t);
       const auto again = two.run(inputs, sizes, 3, 11);
       for (std::size_t o = 0; o < got.size(); ++o) EXPECT_TRUE(identical(got[o], again[o])) << "1 and 2 threads differ\n" << ir::print(g);
       if (HasFatalFailure()) return;

@@ -33,12 +33,13 @@ inline Array random_array(DType dtype, const std::vector<std::int64_t>& dims, do
 /// A graph compiled once, to run on several inputs.
 class Compiled {
  public:
-  explicit Compiled(const ir::Graph& graph, int threads = 1) : graph_(graph) {
+  explicit Compiled(const ir::Graph& graph, int threads = 1, int vector_bytes = 0) : graph_(graph) {
     backends::cpu::CpuOptions options;
     options.disk_cache = false;
     options.threads = threads;
     options.exact_threads = true;
     options.flush_denormals = false;
+    options.vector_bytes = vector_bytes;
     executable_ = backends::cpu::compile_cpu(graph, options);
   }
 

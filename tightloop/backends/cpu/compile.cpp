@@ -85,7 +85,7 @@ class CpuExecutable final : public Executable {
   }
 
   void load_or_compile() {
-    const Target& target = host_target();
+    const Target target = narrowed(host_target(), options_.vector_bytes);
     std::optional<ObjectCache> cache;
     std::string key;
     if (options_.disk_cache) {

@@ -13,6 +13,7 @@ struct CpuOptions {
   bool disk_cache = true;
   std::string cache_directory;   ///< empty: the user's cache directory
   bool flush_denormals = true;   ///< while a step runs
+  int vector_bytes = 0;          ///< code for a lesser machine with vectors of 16 or 32 bytes; 0: the widest
 };
 
 /// Compiles `graph` for this machine, or takes the code from the disk cache.

@@ -157,6 +157,18 @@ const Target& host_target() {
   return target;
 }
 
+Target narrowed(const Target& host, int vector_bytes) {
+  if (vector_bytes == 0 || vector_bytes >= host.vector_bytes) return host;
+  Target t = host;
+  t.vector_bytes = vector_bytes;
+  t.masks = t.avx512 = false;
+  if (!llvm::Triple(t.triple).isX86()) return t;
+  t.cpu = vector_bytes == 32 ? "x86-64-v3" : "x86-64-v2";
+  t.features = "";
+  t.vector_registers = 16;
+  return t;
+}
+
 std::string compiler_version() { return LLVM_VERSION_STRING; }
 
 std::string kernel_symbol(std::size_t i) { return "kernel" + std::to_string(i); }

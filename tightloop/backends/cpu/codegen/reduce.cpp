@@ -173,12 +173,13 @@ class ReduceEmitter {
     std::vector<Accumulators> sums(reducers_.size());
     for (std::size_t r = 0; r < reducers_.size(); ++r)
       for (int u = 0; u < kUnroll; ++u) sums[r].push_back(accumulator(reducers_[r].identity()));
+    const Dim inner = dim(shapes_.reduced.back());
+    const int step = k_.lanes() * kUnroll;
+    if (!k_.target().masks && leaves_rest(inner, step)) open_scalar_sums();
     const std::size_t depth = shapes_.reduced.size() - 1;
     std::vector<Index> outer;
     for (std::size_t i = 0; i < depth; ++i)
       outer.push_back(k_.loop_index(k_.number(0), k_.extent(dim(shapes_.reduced[i]))));
-    const Dim inner = dim(shapes_.reduced.back());
-    const int step = k_.lanes() * kUnroll;
     k_.stand_at(k_.level());
     llvm::Value* split = k_.ir().CreateAnd(k_.extent(inner), k_.number(-step));
     const auto add_at = [&](llvm::Value* i, int u) {
@@ -214,6 +215,14 @@ class ReduceEmitter {
     k_.finish_roots({});
   }
 
+  /// Where there are no masks, what does not fill a vector is summed one by one.
+  void open_scalar_sums() {
+    const int lanes = k_.lanes();
+    k_.set_lanes(1);
+    for (Reducer& r : reducers_) scalar_sums_.push_back(accumulator(r.identity()));
+    k_.set_lanes(lanes);
+  }
+
   template <class AddAt>
   void rest_to_scalar(llvm::Value* split, const Dim& inner, AddAt add_at, std::vector<Accumulators>& sums) {
     if (k_.target().masks) {
@@ -222,7 +231,6 @@ class ReduceEmitter {
     }
     const int lanes = k_.lanes();
     k_.set_lanes(1);
-    for (Reducer& r : reducers_) scalar_sums_.push_back(accumulator(r.identity()));
     std::vector<Accumulators> vectors;
     for (std::size_t r = 0; r < reducers_.size(); ++r) vectors.push_back({scalar_sums_[r]});
     std::swap(sums, vectors);

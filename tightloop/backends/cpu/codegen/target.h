@@ -19,5 +19,7 @@ struct Target {
 
 /// This machine. Needs LLVM's tables; computed once.
 const Target& host_target();
+/// A lesser machine that this one can stand in for: its vectors have at most `vector_bytes` bytes, and no masks.
+Target narrowed(const Target& host, int vector_bytes);
 
 }  // namespace tightloop::backends::cpu
