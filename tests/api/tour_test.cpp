@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <tightloop/tightloop.h>
 
+#include <string>
 #include <vector>
 
 namespace tl = tightloop;
@@ -47,7 +48,9 @@ TEST(Tour, ALoopByHandLearnsTheStructuredNetwork) {
   for (const auto& p : net.state_dict()) names.push_back(p.path);
   EXPECT_EQ(names, (std::vector<std::string>{"lin.weight", "par"}));
 
-  auto loss_of = [&](const Tensor& x, const Tensor& f, const Tensor& y) { return tl::nn::mse_loss(net(x, f), y); };
+  auto loss_of = [&](const Tensor& x, const Tensor& f, const Tensor& y) {
+    return tl::nn::mse_loss(net(x, f), y);
+  };
   tl::optim::State adam(tl::optim::Adam({.lr = 0.05}), net.variables());
   auto both = tl::value_and_grad(loss_of, net.variables());
   auto step = tl::compile([&](const Tensor& x, const Tensor& f, const Tensor& y) {
@@ -86,6 +89,29 @@ TEST(Tour, TheTrainerFitsEvaluatesAndPredicts) {
   const tl::Array predicted = trainer.predict(net, tl::data::Dataset({{"x", x}, {"f", f}}));
   EXPECT_EQ(predicted.type_string(), "f32[96, 1]");
   EXPECT_NEAR(predicted.at(95), y.at(95), 0.3);
+}
+
+TEST(Tour, WeightsAreSavedAndLoaded) {
+  Net net;
+  net.initialize(1);
+  const std::string path = testing::TempDir() + "tour.safetensors";
+  tl::save_weights(net, path);
+  Net again;
+  tl::load_weights(again, path);
+  EXPECT_TRUE(tl::identical(again.lin.weight.array(), net.lin.weight.array()));
+}
+
+TEST(Tour, LayersStackAndALossIsAnyFunction) {
+  const Tensor x = tl::Array::of<float>({4, 2}, {0, 1, 1, 0, 1, 1, 2, 1});
+  const Tensor y = tl::Array::of<float>({4, 1}, {-1, 3, 2, 5});
+  tl::nn::Sequential net(tl::nn::Linear(2, 8), tl::nn::Tanh(), tl::nn::Linear(8, 1));
+  const auto loss = tl::nn::mean_loss([](const Tensor& prediction, const Tensor& target) {
+    return tl::mean(tl::log(tl::cosh(prediction - target)));
+  });
+  tl::Trainer trainer({.epochs = 200, .batch = 4, .metrics = {"mae"}});
+  const tl::data::Dataset rows({{"x", x.array()}, {"y", y.array()}});
+  trainer.fit(net, loss, tl::optim::AdamW({.lr = 0.05}), rows, rows);
+  EXPECT_LT(trainer.evaluate(net, loss, rows).metrics.at(0), 0.2);
 }
 
 TEST(Tour, MistakesAreNamed) {
