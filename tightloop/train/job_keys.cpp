@@ -25,7 +25,7 @@ bool flag(const Value& v) {
   wrong(v, "true or false");
 }
 
-std::string text(const Value& v, const std::string& wanted = "a string") {
+std::string text(const Value& v, const std::string& wanted = "a string that is not empty") {
   const auto* s = v.as<std::string>();
   if (s != nullptr && !s->empty() && s->find('\0') == std::string::npos) return *s;
   wrong(v, wanted);
@@ -173,6 +173,8 @@ FreeParameter parameter(const std::string& name, const Value& v) {
   if (out.init.as<std::string>() == nullptr && out.init.as<double>() == nullptr &&
       out.init.as<std::int64_t>() == nullptr)
     wrong(out.init, "a number or the name of an initialiser");
+  if (const auto* number = out.init.as<double>(); number != nullptr && !std::isfinite(*number))
+    wrong(out.init, "a finite number");
   return out;
 }
 
@@ -207,7 +209,12 @@ std::vector<Choice> choices(const Value& v) {
   const auto* list = v.as<Value::List>();
   if (list == nullptr) return {choice(v, wanted)};
   std::vector<Choice> out;
-  for (const Value& e : *list) out.push_back(choice(e, wanted));
+  for (const Value& e : *list) {
+    out.push_back(choice(e, wanted));
+    const auto* name = e.as<std::string>();
+    for (std::size_t i = 0; name != nullptr && i + 1 < out.size(); ++i)
+      if ((*list)[i].as<std::string>() != nullptr && out[i].name == *name) fail(e, "names " + *name + " twice");
+  }
   return out;
 }
 

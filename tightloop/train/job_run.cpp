@@ -74,6 +74,9 @@ TrainerOptions options_of(const Job& job) {
   return o;
 }
 
+/// Bytes that the small files of a run may take.
+constexpr std::uintmax_t kRoomForTheRest = 64 * 1024;
+
 /// Writes metrics.csv at most once a second, and hands everything on.
 class Recorder : public Observer {
  public:
@@ -123,7 +126,8 @@ PreparedJob prepare(const Job& job) {
 }
 
 History run_job(PreparedJob& prepared, const std::string& directory, Observer* observer) {
-  RunDirectory run(directory);
+  const auto parameters = static_cast<std::uintmax_t>(prepared.model->count()) * sizeof(float);
+  RunDirectory run(directory, parameters + kRoomForTheRest);
   Recorder recorder(run, prepared.metric_names, observer);
   TrainerOptions options = prepared.options;
   options.observer = &recorder;

@@ -4,6 +4,7 @@
 #include <tightloop/train/run_directory.h>
 
 #include <fmt/format.h>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -36,11 +37,16 @@ void check_free(const std::string& path) {
   throw Error(path + ": holds files, but no run of tightloop; choose another folder by --out");
 }
 
-/// The first difference to a disk that is full or read-only shows here, before any training.
-void check_writable(const std::string& path) {
+/// A disk that is full or read-only shows here, before any training.
+void check_writable(const std::string& path, std::uintmax_t bytes) {
   const std::string probe = (fs::path(path) / ".tightloop-probe").string();
   write_file(probe, std::string(4096, ' '));
-  fs::remove(probe);
+  std::error_code ec;
+  fs::remove(probe, ec);
+  const fs::space_info space = fs::space(path, ec);
+  if (!ec && space.available < bytes)
+    throw Error(
+        fmt::format("{}: the run needs {} bytes, the disk has {} left", path, bytes, space.available));
 }
 
 std::string number(double v) { return fmt::format("{}", v); }
@@ -72,12 +78,17 @@ Json parse_json(std::string_view text, const std::string& path) {
 
 }  // namespace
 
-RunDirectory::RunDirectory(std::string path) : path_(std::move(path)) {
+RunDirectory::RunDirectory(std::string path, std::uintmax_t bytes) : path_(std::move(path)) {
   check_free(path_);
   std::error_code ec;
   made_ = fs::create_directories(path_, ec);
   if (ec) throw Error(fmt::format("{}: cannot make the folder of the run: {}", path_, ec.message()));
-  check_writable(path_);
+  try {
+    check_writable(path_, bytes);
+  } catch (const Error&) {
+    if (made_) fs::remove(path_, ec);
+    throw;
+  }
 }
 
 RunDirectory::~RunDirectory() {

@@ -4,6 +4,7 @@
 // metrics.csv. Every file appears whole or not at all.
 #include <tightloop/train/load.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,9 @@ namespace tightloop::train {
 
 class RunDirectory {
  public:
-  /// Makes the folder, and checks that it can be written and is new, empty, or that of an earlier run, whose
-  /// files are replaced; other files in it are left alone. Throws Error otherwise.
-  explicit RunDirectory(std::string path);
+  /// Makes the folder, and checks that it can be written, has room for `bytes`, and is new, empty, or
+  /// that of an earlier run, whose files are replaced; other files in it are left alone. Throws Error otherwise.
+  RunDirectory(std::string path, std::uintmax_t bytes);
   /// Takes a folder that it made away again when it is empty.
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;

@@ -67,7 +67,7 @@ Tensor Call::tensor_like(std::size_t i, std::size_t like) const {
 
 std::vector<Tensor> Call::tensors(std::size_t i) const {
   const auto* list = terms_[i].as<Term::List>();
-  if (list == nullptr || list->empty()) refuse(i, "a list of tensors");
+  if (list == nullptr || list->empty()) refuse(i, "a list of tensors, at least one");
   std::vector<Tensor> out;
   for (const Term& t : *list) {
     if (t.as<Tensor>() == nullptr) fail_at(text_, t.at, "a tensor was expected here, not " + describe(t));

@@ -57,6 +57,8 @@ class Parser {
     if (here().kind != TokenKind::name || tokens_[next_ + 1].text != "=" ||
         tokens_[next_ + 1].kind != TokenKind::symbol)
       fail("a statement `name = expression` was expected");
+    if (word(here())->kind != ExprKind::name)
+      fail(fmt::format("{} is a value; give the result another name", here().text));
     Statement out{here().text, here().at, nullptr};
     next_ += 2;
     out.value = alone();
