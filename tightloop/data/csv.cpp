@@ -42,6 +42,14 @@ std::vector<std::string> numbered(std::size_t n) {
   return out;
 }
 
+/// A first line 0,1,2,... may be data, or the header that tools write for columns without names.
+void check_not_counted(const std::vector<CsvCell>& first, const std::string& file) {
+  if (first.size() < 3) return;
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (first[i].text != std::to_string(i)) return;
+  throw Error(file + ": line 1 counts 0, 1, 2, ...: a header or data? Give the columns names");
+}
+
 struct Row {
   const std::vector<CsvCell>& cells;
   std::int64_t number;
@@ -151,6 +159,7 @@ CsvFile CsvFile::parse(Bytes bytes, std::string name, const CsvOptions& options)
     throw Error(file.name_ + ": a quote or line end cannot separate fields");
   CsvRecords records(file.bytes_.text(), file.separator_, file.name_);
   if (!records.next()) throw Error(file.name_ + ": the file is empty: no header and no rows");
+  if (!options.header) check_not_counted(records.cells(), file.name_);
   file.header_ = options.header.value_or(!all_numbers(records.cells()));
   if (file.header_)
     for (const auto& cell : records.cells()) file.columns_.push_back(trimmed(cell.value()));
@@ -212,6 +221,8 @@ ClassColumn CsvFile::classes(std::size_t column, const std::vector<std::string>*
   for (std::size_t i = 0; names != nullptr && i < names->size(); ++i)
     known.emplace((*names)[i], static_cast<std::int64_t>(i));
   std::vector<std::int64_t> codes;
+  std::string missing;  // what is wrong with the first field that is missing, where the others are numbers
+  bool numbers = false;
   const std::int64_t rows = for_each_row([&](const Row& row) {
     const std::string text = row.cells[column].value();
     const auto where = [&] { return name_ + ": " + row.where() + ", column '" + title + "': "; };
@@ -225,11 +236,15 @@ ClassColumn CsvFile::classes(std::size_t column, const std::vector<std::string>*
                     " different texts; this is no column of classes");
       it = known.emplace(text, static_cast<std::int64_t>(found.size())).first;
       found.push_back(text);
+      double ignored = 0;
+      numbers = numbers || parse_number(text, ignored);
+      if (missing.empty() && is_missing(text)) missing = where() + not_a_number(text, true);
     }
     codes.push_back(it->second);
   });
   if (rows == 0) no_rows(name_, header_);
   if (names != nullptr) return {Array::of<std::int64_t>({rows}, codes), *names};
+  if (numbers && !missing.empty()) throw Error(missing);
   std::vector<std::string> sorted = found;
   std::sort(sorted.begin(), sorted.end());
   std::vector<std::int64_t> place;

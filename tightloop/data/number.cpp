@@ -62,6 +62,13 @@ std::string quoted(std::string_view text) {
   return "'" + out + (text.size() > kLimit ? "...'" : "'");
 }
 
+}  // namespace
+
+bool parse_number(std::string_view text, float& out) { return parse_float(text, out); }
+bool parse_number(std::string_view text, double& out) { return parse_float(text, out); }
+bool parse_number(std::string_view text, std::int64_t& out) { return parse_whole(text, out); }
+bool parse_number(std::string_view text, std::int32_t& out) { return parse_whole(text, out); }
+
 bool is_missing(std::string_view text) {
   std::string lower(trimmed(text));
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -70,20 +77,14 @@ bool is_missing(std::string_view text) {
   return false;
 }
 
-}  // namespace
-
-bool parse_number(std::string_view text, float& out) { return parse_float(text, out); }
-bool parse_number(std::string_view text, double& out) { return parse_float(text, out); }
-bool parse_number(std::string_view text, std::int64_t& out) { return parse_whole(text, out); }
-bool parse_number(std::string_view text, std::int32_t& out) { return parse_whole(text, out); }
-
 std::string not_a_number(std::string_view text, bool whole) {
   double value = 0;
   if (is_missing(text))
     return quoted(text) + " is a missing value; remove the row or fill it in before training";
   if (whole && parse_number(text, value))
-    return quoted(text) + " is not a whole number in the range of the type asked for";
-  if (parse_number(text, value)) return quoted(text) + " is out of the range of the type asked for";
+    return quoted(text) +
+           (value == std::floor(value) ? " is too large for a whole number here" : " is not a whole number");
+  if (parse_number(text, value)) return quoted(text) + " is too large for f32";
   const bool commas = text.find_first_not_of("0123456789.,+-eE ") == std::string_view::npos &&
                       text.find(',') != std::string_view::npos;
   if (commas)

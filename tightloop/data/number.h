@@ -14,6 +14,9 @@ bool parse_number(std::string_view text, double& out);
 bool parse_number(std::string_view text, std::int64_t& out);
 bool parse_number(std::string_view text, std::int32_t& out);
 
+/// True for an empty field and the words that stand for a missing value (NA, nan, null, ?, ...).
+bool is_missing(std::string_view text);
+
 /// What is wrong with `text`, for messages: `'1,234' is not a number (thousands separators ...)`.
 std::string not_a_number(std::string_view text, bool whole);
 
