@@ -69,7 +69,7 @@ TEST(Split, HoldsBackEachRowEquallyOften) {
 }
 
 TEST(Split, RefusesAnEmptySideWithTheNumbers) {
-  EXPECT_ERROR(split_rows(4, 0.1), "of 4 rows holds back 0 rows");
+  EXPECT_ERROR(split_rows(4, 0.1), "fraction of 0.1 of 4 rows holds back 0 rows");
   EXPECT_ERROR(split_rows(4, 0.9), "of 4 rows leaves 0 rows to train on");
   EXPECT_ERROR(split_rows(1, 0.5), "rows");
   for (const double bad : {0.0, 1.0, -0.1, 2.0, std::nan("")})

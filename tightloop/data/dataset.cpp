@@ -3,8 +3,10 @@
 #include <tightloop/data/dataset.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 
 namespace tightloop::data {
@@ -39,6 +41,11 @@ std::int64_t rows_of(const Field& field) {
   if (field.values.rank() == 0)
     throw Error("data: field '" + field.name + "' is a single number; its first dim must count rows");
   return field.values.dims()[0];
+}
+
+std::string shortest(double value) {
+  char text[32];
+  return {text, std::to_chars(text, std::end(text), value).ptr};
 }
 
 }  // namespace
@@ -94,9 +101,9 @@ Array take_rows(const Array& values, std::span<const std::int64_t> rows) {
 }
 
 Split split_rows(std::int64_t rows, double fraction, std::uint64_t seed) {
-  const auto numbers = [&] { return std::to_string(fraction) + " of " + std::to_string(rows) + " rows"; };
+  const auto numbers = [&] { return shortest(fraction) + " of " + std::to_string(rows) + " rows"; };
   if (!(fraction > 0 && fraction < 1))
-    throw Error("data: the validation fraction must lie between 0 and 1, not be " + std::to_string(fraction));
+    throw Error("data: the validation fraction must lie between 0 and 1, not be " + shortest(fraction));
   const std::int64_t held = std::llround(static_cast<double>(rows) * fraction);
   if (held <= 0) throw Error("data: a validation fraction of " + numbers() + " holds back 0 rows");
   if (held >= rows) throw Error("data: a validation fraction of " + numbers() + " leaves 0 rows to train on");
