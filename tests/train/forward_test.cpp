@@ -165,6 +165,8 @@ TEST(Forward, EveryMistakeHasItsMessage) {
       {"y = 3", "must be a tensor, not the number 3"},
       {"par = x", "par is a parameter"},
       {"relu = x", "is the name of a function"},
+      {"none = x", "none is a value"},
+      {"y = concat([])", "at least one"},
       {"y = x[0]", "the batch axis cannot be cut"},
       {"y = x[:, 4]", "index 4 is outside axis 1"},
       {"y = x[:, 0, 0]", "too many indices"},

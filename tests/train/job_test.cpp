@@ -120,6 +120,12 @@ TEST(Job, RefusesWithPlaceReasonAndRemedy) {
   EXPECT_EQ(message(replaced("target = { y = \"y\" }", "")),
             "job.toml: data.target is missing (what the model shall predict: name = column, list or pattern, "
             "or file)");
+  EXPECT_EQ(message(replaced("directory = \"run\"", "directory = \"\"")),
+            "job.toml:20:13: output.directory must be a string that is not empty, not the string ''");
+  EXPECT_EQ(message(replaced("[\"mae\"]", "[\"mae\", \"mae\"]")),
+            "job.toml:18:19: train.metrics names mae twice");
+  EXPECT_NE(message(replaced("init = 0.5", "init = nan")).find("init must be a finite number"),
+            std::string::npos);
   EXPECT_EQ(message("data = 3"), "job.toml:1:8: data must be a table, not the whole number 3");
   EXPECT_EQ(message(kGood, {"train.epoch=3"}),
             "--set train.epoch=3: unknown key train.epoch (did you mean 'epochs'?)");
