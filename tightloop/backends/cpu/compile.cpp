@@ -8,6 +8,7 @@
 #include <tightloop/backends/cpu/runtime/flush_denormals.h>
 #include <tightloop/backends/cpu/runtime/object_cache.h>
 #include <tightloop/backends/cpu/runtime/team.h>
+#include <tightloop/backends/cpu/runtime/thread_trial.h>
 
 #include <algorithm>
 #include <chrono>
@@ -63,11 +64,17 @@ class CpuExecutable final : public Executable {
       if (b.kind == Buffer::Kind::input && static_cast<int>(i) != rows_buffer_) buffers_[i] = given(i, args.inputs[at]);
     }
     context_ = {buffers_.data(), 0, rows, 0, static_cast<std::int64_t>(args.seed)};
-    auto body = [&](int thread, int threads) { loop(args, thread, threads); };
-    if (threads_ == 1)
-      body(0, 1);
-    else
-      team_.run(threads_, body);
+    std::int64_t step = args.first_step;
+    const std::int64_t end = args.first_step + args.steps;
+    while (step < end) {
+      auto [threads, steps] = trial_.next(end - step);
+      if (exact_ != 0) threads = exact_;
+      const auto start = Clock::now();
+      run_stretch(args.sampling, step, steps, threads);
+      trial_.took(steps, 1e-3 * milliseconds_since(start));
+      step += steps;
+    }
+    report_.threads = trial_.threads();
   }
 
   const Report& report() const override { return report_; }
@@ -120,8 +127,9 @@ class CpuExecutable final : public Executable {
     }
     work.barriers += 2;
     const int most = options_.threads > 0 ? std::min(options_.threads, available_cores()) : available_cores();
-    threads_ = options_.exact_threads ? most : choose_threads(work, most);
-    report_.threads = threads_;
+    exact_ = options_.exact_threads ? most : 0;
+    trial_ = ThreadTrial(choose_threads(work, most));
+    report_.threads = trial_.threads();
   }
 
   KernelWork work_of(const Kernel& kernel, const Sizes& sizes) const {
@@ -134,22 +142,30 @@ class CpuExecutable final : public Executable {
     return w;
   }
 
-  void loop(const RunArgs& args, int thread, int threads) {
+  void run_stretch(const Sampling& sampling, std::int64_t first, std::int64_t steps, int threads) {
+    auto body = [&](int thread, int team) { loop(sampling, first, steps, thread, team); };
+    if (threads == 1)
+      body(0, 1);
+    else
+      team_.run(threads, body);
+  }
+
+  void loop(const Sampling& sampling, std::int64_t first, std::int64_t steps, int thread, int threads) {
     std::optional<FlushDenormals> flush;
     if (options_.flush_denormals) flush.emplace();
-    for (std::int64_t s = 0; s < args.steps; ++s) {
-      if (thread == 0) begin_step(args, args.first_step + s);
+    for (std::int64_t s = 0; s < steps; ++s) {
+      if (thread == 0) begin_step(sampling, first + s);
       if (threads > 1) team_.barrier().wait(thread);
       step(thread, threads);
       if (threads > 1) team_.barrier().wait(thread);
     }
   }
 
-  void begin_step(const RunArgs& args, std::int64_t step) {
-    const Sampling::Batch batch = args.sampling.at(step);
+  void begin_step(const Sampling& sampling, std::int64_t step) {
+    const Sampling::Batch batch = sampling.at(step);
     context_.batch = batch.size;
     context_.step = step;
-    if (rows_buffer_ >= 0) args.sampling.fill(batch, row_numbers_.as<std::int64_t>().data());
+    if (rows_buffer_ >= 0) sampling.fill(batch, row_numbers_.as<std::int64_t>().data());
   }
 
   void step(int thread, int threads) {
@@ -212,7 +228,8 @@ class CpuExecutable final : public Executable {
   Array row_numbers_{DType::i64, {1}};
   std::int64_t reserved_ = -1;
   int rows_buffer_ = -1;
-  int threads_ = 1;
+  int exact_ = 0;  ///< threads that the options insist on
+  ThreadTrial trial_;
   StepContext context_{};
   Team team_;
 };
