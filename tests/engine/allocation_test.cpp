@@ -5,7 +5,7 @@
 #include <tightloop/ops/functions.h>
 #include <tightloop/passes/differentiate.h>
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__GLIBC__) && !defined(TIGHTLOOP_SANITIZED)
 
 #include <atomic>
 #include <cerrno>

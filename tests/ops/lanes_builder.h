@@ -41,7 +41,12 @@ class LanesBuilder final : public ir::ScalarBuilder {
   static DType carried(DType d) { return is_floating(d) && d != DType::f64 ? DType::f32 : d; }
 
   Scalar constant(DType d, double v) override {
-    return each(d, [&]<class T>(T*, std::size_t) { return static_cast<T>(v); });
+    return each(d, [&]<class T>(T*, std::size_t) {
+      if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(static_cast<std::int64_t>(v));
+      else
+        return static_cast<T>(v);
+    });
   }
   Scalar constant_int(DType d, std::int64_t v) override {
     return each(d, [&]<class T>(T*, std::size_t) { return static_cast<T>(v); });

@@ -183,7 +183,7 @@ class RandomGraphMaker {
     const Value b = partner(a);
     const bool exact = a.exact && b.exact;
     const Tensor positive = abs(b.tensor) + 0.5;
-    switch (pick(8)) {
+    switch (pick(9)) {
       case 0: return add(a.tensor + b.tensor, a.bound + b.bound, false);
       case 1: return add(a.tensor - b.tensor, a.bound + b.bound, false);
       case 2: return add(a.tensor * b.tensor, a.bound * b.bound, false);
@@ -191,6 +191,7 @@ class RandomGraphMaker {
       case 4: return add(minimum(a.tensor, b.tensor), std::max(a.bound, b.bound), exact);
       case 5: return add(maximum(a.tensor, b.tensor), std::max(a.bound, b.bound), exact);
       case 6: return add(pow(positive, tanh(a.tensor)), b.bound + 2.5, false);
+      case 7: return add(div_root(a.tensor, positive, scalar(0.5, positive.dtype())), a.bound, false);
       default: return add(atan2(a.tensor, positive), 4, false);
     }
   }
