@@ -42,19 +42,19 @@ nlohmann::ordered_json to_json(const train::BenchResult& r, double first_step_ms
 }
 
 void print(const nlohmann::ordered_json& r) {
-  fmt::print("compile          {:10.2f} ms{}\n", r["compile_ms"].get<double>(),
-             r["cached"].get<bool>() ? "  (from the cache)" : "");
-  fmt::print("first step       {:10.2f} ms after the start of the process\n",
-             r["first_step_ms"].get<double>());
-  fmt::print("step             {:10.3f} us  (median; {} steps)\n", r["us_per_step"].get<double>(),
-             r["steps"].get<std::int64_t>());
-  fmt::print("samples          {:10.0f} a second\n", r["samples_per_s"].get<double>());
-  fmt::print("arithmetic       {:10.2f} GFLOP/s, {:.1f} % of this machine's {:.1f} with {} thread(s)\n",
-             r["gflops"].get<double>(), 100 * r["peak_share"].get<double>(), r["peak_gflops"].get<double>(),
-             r["threads"].get<int>());
-  fmt::print("memory           {:>10} planned, {} held by the process at most\n",
-             bytes_text(r["planned_bytes"].get<std::size_t>()),
-             bytes_text(r["peak_bytes"].get<std::size_t>()));
+  say(fmt::format("compile          {:10.2f} ms{}\n", r["compile_ms"].get<double>(),
+                  r["cached"].get<bool>() ? "  (from the cache)" : ""));
+  say(fmt::format("first step       {:10.2f} ms after the start of the process\n",
+                  r["first_step_ms"].get<double>()));
+  say(fmt::format("step             {:10.3f} us  (median; {} steps)\n", r["us_per_step"].get<double>(),
+                  r["steps"].get<std::int64_t>()));
+  say(fmt::format("samples          {:10.0f} a second\n", r["samples_per_s"].get<double>()));
+  say(fmt::format("arithmetic       {:10.2f} GFLOP/s, {:.1f} % of this machine's {:.1f} with {} thread(s)\n",
+                  r["gflops"].get<double>(), 100 * r["peak_share"].get<double>(),
+                  r["peak_gflops"].get<double>(), r["threads"].get<int>()));
+  say(fmt::format("memory           {:>10} planned, {} held by the process at most\n",
+                  bytes_text(r["planned_bytes"].get<std::size_t>()),
+                  bytes_text(r["peak_bytes"].get<std::size_t>())));
 }
 
 void run(const Arguments& a) {
@@ -64,7 +64,7 @@ void run(const Arguments& a) {
   const train::BenchResult measured = train::bench(prepared, a.seconds, first_step);
   const nlohmann::ordered_json result = to_json(measured, first_step_ms);
   if (a.json)
-    fmt::print("{}\n", result.dump());
+    say(result.dump() + "\n");
   else
     print(result);
 }
@@ -76,9 +76,13 @@ void add_bench(CLI::App& app, Action& action) {
   const auto a = std::make_shared<Arguments>();
   a->job.add_to(*command);
   command->add_flag("--json", a->json, "Print one JSON object");
-  command->add_option("--seconds", a->seconds, "How long to measure")
+  command->add_option("--seconds", a->seconds, "How long to measure: 0.05 to 600")
       ->type_name("S")
-      ->check(CLI::Range(0.05, 600.0));
+      ->check([](const std::string& text) {
+        double s = 0;
+        const bool fits = CLI::detail::lexical_cast(text, s) && s >= 0.05 && s <= 600;
+        return std::string(fits ? "" : "must be a number from 0.05 to 600");
+      });
   command->footer("Example: tightloop bench job.toml --json");
   command->callback([&action, a] { action = [a] { run(*a); }; });
 }

@@ -9,28 +9,29 @@ namespace tightloop::cli {
 namespace {
 
 void print_inputs(const train::PreparedJob& p) {
-  for (const auto& [name, type] : p.data.model_inputs()) fmt::print("{:<20} {}\n", name, to_string(type));
-  fmt::print("{:<20} {}\n", "output", to_string(p.model->output()));
+  for (const auto& [name, type] : p.data.model_inputs())
+    say(fmt::format("{:<20} {}\n", name, to_string(type)));
+  say(fmt::format("{:<20} {}\n", "output", to_string(p.model->output())));
 }
 
 void print_memory(const train::MemoryPlan& plan) {
-  fmt::print("training data        {:>14} bytes\n", plan.data);
-  fmt::print("states               {:>14} bytes  parameters, optimizer, sums\n", plan.states);
-  fmt::print("states kept          {:>14} bytes  the last good ones\n", plan.kept);
-  fmt::print("temporaries          {:>14} bytes  of a step and of an evaluation\n", plan.temporaries);
-  fmt::print("total                {:>14} bytes  ({})\n", plan.total(), bytes_text(plan.total()));
+  say(fmt::format("training data        {:>14} bytes\n", plan.data));
+  say(fmt::format("states               {:>14} bytes  parameters, optimizer, sums\n", plan.states));
+  say(fmt::format("states kept          {:>14} bytes  the last good ones\n", plan.kept));
+  say(fmt::format("temporaries          {:>14} bytes  of a step and of an evaluation\n", plan.temporaries));
+  say(fmt::format("total                {:>14} bytes  ({})\n", plan.total(), bytes_text(plan.total())));
 }
 
 void run(const JobArguments& a) {
   const train::Job job = a.load();
   train::PreparedJob prepared = train::prepare(job);
   const train::MemoryPlan plan = train::plan_memory(prepared);
-  fmt::print("{}\n", train::to_toml(job));
+  say(train::to_toml(job) + "\n");
   print_inputs(prepared);
-  fmt::print("\n{}\n", prepared.model->summary());
-  fmt::print("{} training rows, {} validation rows, {} steps an epoch\n\n", prepared.data.data.train.count(),
-             prepared.data.data.validation ? prepared.data.data.validation->count() : 0,
-             plan.steps_per_epoch);
+  say(fmt::format("\n{}\n", prepared.model->summary()));
+  say(fmt::format(
+      "{} training rows, {} validation rows, {} steps an epoch\n\n", prepared.data.data.train.count(),
+      prepared.data.data.validation ? prepared.data.data.validation->count() : 0, plan.steps_per_epoch));
   print_memory(plan);
 }
 

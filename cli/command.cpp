@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <ctime>
 
 namespace tightloop::cli {
@@ -11,9 +12,9 @@ namespace {
 
 volatile std::sig_atomic_t interrupt_flag = 0;
 
-void on_interrupt(int) {
+void on_interrupt(int signal) {
   interrupt_flag = 1;
-  std::signal(SIGINT, SIG_DFL);
+  std::signal(signal, SIG_DFL);
 }
 
 std::chrono::steady_clock::time_point process_start;
@@ -26,9 +27,12 @@ void JobArguments::add_to(CLI::App& command) {
       ->type_name("KEY=VALUE")
       ->take_all()
       ->allow_extra_args(false);
-  command.add_option("--threads", threads, "Most threads of the step, as far as they pay; 0: all cores")->type_name("N");
+  command.add_option("--threads", threads, "Most threads of the step, as far as they pay; 0: all cores")
+      ->type_name("N");
   command.add_option("--seed", seed, "Start of every random draw")->type_name("N");
-  command.add_option("--out", out, "Where the run is written")->type_name("DIR");
+  command.add_option("--out", out, "Where the run is written")
+      ->type_name("DIR")
+      ->check([](const std::string& text) { return std::string(text.empty() ? "must name a folder" : ""); });
 }
 
 train::Job JobArguments::load() const {
@@ -40,7 +44,12 @@ train::Job JobArguments::load() const {
   return job;
 }
 
-void catch_interrupt() { std::signal(SIGINT, on_interrupt); }
+void catch_interrupt() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
+  std::signal(SIGPIPE, SIG_IGN);
+}
 bool interrupted() { return interrupt_flag != 0; }
 
 void note_start() {
@@ -52,6 +61,12 @@ void note_start() {
 
 double process_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - process_start).count();
+}
+
+void say(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+std::string count_text(std::int64_t count, const std::string& thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
 
 std::string bytes_text(std::size_t bytes) {

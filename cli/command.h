@@ -33,7 +33,8 @@ struct JobArguments {
   train::Job load() const;
 };
 
-/// From now on Ctrl-C asks the run to end; a second one ends the process.
+/// From now on Ctrl-C, a request to terminate and a closed terminal ask the run to end; a second one ends the
+/// process. A reader of the output who goes away does not end the run.
 void catch_interrupt();
 bool interrupted();
 
@@ -42,6 +43,12 @@ double process_seconds();
 /// Called first in main().
 void note_start();
 
+/// Writes to the standard output. That it could not be written is said when the command ends, so that it does
+/// not end a training.
+void say(const std::string& text);
+
+/// "1 step", "2 steps"
+std::string count_text(std::int64_t count, const std::string& thing);
 /// "1.5 MB"
 std::string bytes_text(std::size_t bytes);
 

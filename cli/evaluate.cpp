@@ -32,12 +32,12 @@ void run(const Arguments& a) {
   const train::Evaluation e = trainer.evaluate(trained.model->model(), trained.loss, part, trained.run.scales,
                                                trained.run.job.data.target[0].name);
   if (!a.json) {
-    fmt::print("{}  ({} rows)\n", evaluation_text(e, trained.metric_names), part.count());
+    say(fmt::format("{}  ({})\n", evaluation_text(e, trained.metric_names), count_text(part.count(), "row")));
     return;
   }
   nlohmann::ordered_json out{{"loss", e.loss}, {"rows", part.count()}};
   for (std::size_t i = 0; i < trained.metric_names.size(); ++i) out[trained.metric_names[i]] = e.metrics[i];
-  fmt::print("{}\n", out.dump());
+  say(out.dump() + "\n");
 }
 
 }  // namespace

@@ -25,6 +25,14 @@ int report(int status, const std::string& text) {
   return status;
 }
 
+std::string problem(const CLI::App& app, const CLI::ParseError& e) {
+  const auto rest = app.remaining();
+  if (!app.get_subcommands().empty() || rest.empty()) return e.what();
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return (rest[0].starts_with('-') ? "unknown option '" : "unknown subcommand '") + rest[0] + "'" + tightloop::suggestion(rest[0], names);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Trains neural networks as one compiled loop.", "tightloop");
   app.set_version_flag("--version", "tightloop " TIGHTLOOP_VERSION);
@@ -41,9 +49,11 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    return report(2, std::string(e.what()) + "\nTry: tightloop --help");
+    return report(2, problem(app, e) + "\nTry: tightloop --help");
   }
   action();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    return report(2, "the standard output could not be written in full (is its disk full, its reader gone?)");
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <tightloop/io/npy.h>
 
 #include <fmt/format.h>
+#include <filesystem>
 
 namespace tightloop::cli {
 namespace {
@@ -37,10 +38,20 @@ void write_table(const std::string& path, const Array& values, const std::string
   data::write_csv(path, names, arrays);
 }
 
+void check_other_file(const Arguments& a) {
+  for (const std::string& input : a.input) {
+    std::error_code ec;
+    const std::string file = std::filesystem::exists(input, ec) ? input : input.substr(input.find('=') + 1);
+    if (std::filesystem::equivalent(file, a.out, ec))
+      throw Error(a.out + ": is what the predictions are made from; write them to another file");
+  }
+}
+
 void run(const Arguments& a) {
   const bool npy = a.out.ends_with(".npy");
   if (!npy && !a.out.ends_with(".csv"))
     throw Error(a.out + ": predictions are written as .csv or .npy; choose such a name");
+  check_other_file(a);
   train::TrainedModel trained = train::read_trained(a.run);
   const train::DataPart part{
       train::load_other(trained.run.job, trained.target, a.input, trained.run.classes, false)};

@@ -52,8 +52,8 @@ bool Report::due() {
 void Report::progress(const train::Progress& p) {
   if (quiet_ || !terminal_ || !due()) return;
   const double share = static_cast<double>(p.step) / static_cast<double>(std::max<std::int64_t>(1, p.steps));
-  fmt::print("\r\033[K[{}] {:3.0f}%  epoch {}/{}  loss {:.5g}  {}", bar(share), 100 * share, p.epoch,
-             p.epochs, p.loss, rate_text(p.samples_per_s));
+  say(fmt::format("\r\033[K[{}] {:3.0f}%  epoch {}/{}  loss {:.5g}  {}", bar(share), 100 * share, p.epoch,
+                  p.epochs, p.loss, rate_text(p.samples_per_s)));
   std::fflush(stdout);
 }
 
@@ -66,17 +66,17 @@ std::string Report::line(const train::EpochRecord& e) const {
 void Report::epoch(const train::EpochRecord& e) {
   if (quiet_ || terminal_ || (e.epoch > 1 && !due())) return;
   shown_ = e.epoch;
-  fmt::print("{}\n", line(e));
+  say(line(e) + "\n");
   std::fflush(stdout);
 }
 
 void Report::finish(const train::History& history, const std::string& directory) {
   if (quiet_ || history.epochs.empty()) return;
   const train::EpochRecord& last = history.epochs.back();
-  if (terminal_) fmt::print("\r\033[K");
-  if (shown_ != last.epoch) fmt::print("{}\n", line(last));
-  fmt::print("{} {} steps in {:.2f} s; the run is in {}\n", history.stopped ? "stopped after" : "trained",
-             history.steps, last.seconds, directory);
+  if (terminal_) say("\r\033[K");
+  if (shown_ != last.epoch) say(line(last) + "\n");
+  say(fmt::format("{} {} in {:.2f} s; the run is in {}\n", history.stopped ? "stopped after" : "trained",
+                  count_text(history.steps, "step"), last.seconds, directory));
 }
 
 }  // namespace tightloop::cli

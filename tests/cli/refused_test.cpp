@@ -17,7 +17,7 @@ struct Case {
 const Case kCases[] = {
     // the command line
     {"NoSubcommand", "", "A subcommand is required"},
-    {"UnknownSubcommand", "trian job.toml", "Try: tightloop --help"},
+    {"UnknownSubcommand", "trian job.toml", "unknown subcommand 'trian' (did you mean 'train'?)"},
     {"UnknownOption", "train job.toml --epochs 3", "--epochs"},
     {"NoJob", "train", "job is required"},
     {"MissingJob", "train none.toml", "none.toml: cannot read the job file"},
@@ -27,6 +27,9 @@ const Case kCases[] = {
      "unknown key train.epoch (did you mean 'epochs'?)"},
     {"SetWrongType", "train job.toml --set train.epochs=many", "train.epochs must be a whole number"},
     {"ThreadsNoNumber", "train job.toml --threads two", "train.threads must be a whole number"},
+    {"EmptyOut", "train job.toml --out ''", "--out: must name a folder"},
+    {"BenchForNoTime", "bench job.toml --seconds nan", "--seconds: must be a number from 0.05 to 600"},
+    {"OutputFull", "check job.toml 2>said >/dev/full; s=$?; cat said; (exit $s)", "the standard output could not be written"},
     {"NegativeSeed", "train job.toml --seed=-1", "seed must be a whole number of at least 0"},
     // the job
     {"UnknownLoss", "train job.toml --set train.loss=msee", "did you mean 'mse'?"},

@@ -152,6 +152,26 @@ TEST_F(Command, InterruptEndsAfterTheChunkAndSaves) {
   EXPECT_NE(io::read_safetensors(folder / "run/model.safetensors").find("par"), nullptr);
 }
 
+TEST_F(Command, TerminationEndsAndSavesAlike) {
+  const Outcome o =
+      run("train job.toml --set train.epochs=1000000000 & pid=$!; sleep 2; kill -TERM $pid; wait $pid");
+  EXPECT_EQ(o.status, 0) << o.out;
+  EXPECT_NE(io::read_safetensors(folder / "run/model.safetensors").find("par"), nullptr);
+}
+
+TEST_F(Command, AReaderWhoGoesDoesNotEndTheTraining) {
+  run("train job.toml | true");
+  EXPECT_NE(io::read_safetensors(folder / "run/model.safetensors").find("par"), nullptr);
+}
+
+TEST_F(Command, PredictionsDoNotReplaceTheirInput) {
+  run("train job.toml --quiet");
+  const Outcome o = run("predict run train.csv -o ./train.csv");
+  EXPECT_EQ(o.status, 2);
+  EXPECT_NE(o.out.find("write them to another file"), std::string::npos) << o.out;
+  EXPECT_EQ(folder.read("train.csv"), table());
+}
+
 TEST_F(Command, NaNInTheMiddleSavesTheLastGoodWeights) {
   const Outcome o = run("train job.toml --set train.optimizer.lr=1e30 --set train.epochs=50");
   EXPECT_EQ(o.status, 2);
