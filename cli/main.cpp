@@ -30,7 +30,8 @@ std::string problem(const CLI::App& app, const CLI::ParseError& e) {
   if (!app.get_subcommands().empty() || rest.empty()) return e.what();
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  return (rest[0].starts_with('-') ? "unknown option '" : "unknown subcommand '") + rest[0] + "'" + tightloop::suggestion(rest[0], names);
+  return (rest[0].starts_with('-') ? "unknown option '" : "unknown subcommand '") + rest[0] + "'" +
+         tightloop::suggestion(rest[0], names);
 }
 
 int run(int argc, char** argv) {
