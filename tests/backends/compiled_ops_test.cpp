@@ -36,7 +36,8 @@ TEST_P(CompiledOp, AgreesWithTheInterpreterOnItsSamples) {
       const Sizes sizes{batch, batch + 5};
       std::vector<Array> inputs;
       for (std::size_t i = 0; i < g.inputs.size(); ++i)
-        inputs.push_back(random_array(g.inputs[i].dtype(), g.inputs[i].shape().values(sizes), sample.low, sample.high, i + 1));
+        inputs.push_back(random_array(g.inputs[i].dtype(), g.inputs[i].shape().values(sizes), sample.low,
+                                      sample.high, i + 1));
       const auto want = backends::interpret(g, inputs, {.sizes = sizes, .step = 3, .seed = 11});
       Tolerance t;
       t.relative = std::max(t.relative, sample.tolerance);
@@ -45,14 +46,12 @@ TEST_P(CompiledOp, AgreesWithTheInterpreterOnItsSamples) {
       testing::expect_same(g, narrow.run(inputs, sizes, 3, 11), want, t);
       testing::expect_same(g, narrowest.run(inputs, sizes, 3, 11), want, t);
       const auto again = two.run(inputs, sizes, 3, 11);
-      for (std::size_t o = 0; o < got.size(); ++o) EXPECT_TRUE(identical(got[o], again[o])) << "1 and 2 threads differ\n" << ir::print(g);
+      for (std::size_t o = 0; o < got.size(); ++o)
+        EXPECT_TRUE(identical(got[o], again[o])) << "1 and 2 threads differ\n" << ir::print(g);
       if (HasFatalFailure()) return;
     }
   }
 }
-
-
-
 
 INSTANTIATE_TEST_SUITE_P(Ops, CompiledOp, ::testing::ValuesIn(ops::all_ops().begin(), ops::all_ops().end()),
                          [](const auto& info) { return std::string(info.param->name); });

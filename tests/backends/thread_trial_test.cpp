@@ -24,7 +24,7 @@ TEST(ThreadTrial, KeepsWhatIsFasterAndAsksAgain) {
   ThreadTrial trial(2);
   EXPECT_LT(share_of_one(trial, 10, 50e-6, 90e-6), 0.02);
   EXPECT_EQ(trial.threads(), 2);
-  EXPECT_GT(share_of_one(trial, 30, 5e-3, 90e-6), 0.9);  // the machine became busy
+  EXPECT_GT(share_of_one(trial, 30, 5e-3, 90e-6), 0.9);   // the machine became busy
   EXPECT_LT(share_of_one(trial, 30, 50e-6, 90e-6), 0.1);  // and free again
 }
 

@@ -55,7 +55,8 @@ TEST(Sampling, EveryRowOnceForLargeSizes) {
 }
 
 TEST(Sampling, HugeSizesStayInsideAndDiffer) {
-  for (const std::int64_t n : {(std::int64_t{1} << 31) - 1, (std::int64_t{1} << 31) + 12345, std::int64_t{1} << 45}) {
+  for (const std::int64_t n :
+       {(std::int64_t{1} << 31) - 1, (std::int64_t{1} << 31) + 12345, std::int64_t{1} << 45}) {
     Sampling s{.rows = n, .batch = 5000, .shuffle = true, .seed = 5};
     Rows rows = rows_of_step(s, s.steps_per_epoch() - 2);
     EXPECT_EQ(*std::min_element(rows.begin(), rows.end()) >= 0, true);
@@ -69,7 +70,8 @@ TEST(Sampling, HugeSizesStayInsideAndDiffer) {
 TEST(Sampling, FillAgreesWithPermuted) {
   const Sampling s{.rows = 1234, .batch = 100, .shuffle = true, .seed = 9};
   const Rows rows = rows_of_epoch(s, 3);
-  for (std::int64_t i = 0; i < 1234; ++i) ASSERT_EQ(rows[static_cast<std::size_t>(i)], permuted(i, 1234, 9, 3));
+  for (std::int64_t i = 0; i < 1234; ++i)
+    ASSERT_EQ(rows[static_cast<std::size_t>(i)], permuted(i, 1234, 9, 3));
 }
 
 TEST(Sampling, OrderDoesNotDependOnTheBatchSize) {
@@ -107,7 +109,8 @@ TEST(Sampling, RefusesToBeEmpty) {
 
 TEST(Sampling, DrawsFromTheSubset) {
   const Rows order{3, 14, 15, 92, 65};
-  const Sampling s{.rows = 5, .batch = 2, .shuffle = true, .seed = 1, .subset = order.data(), .data_rows = 100};
+  const Sampling s{
+      .rows = 5, .batch = 2, .shuffle = true, .seed = 1, .subset = order.data(), .data_rows = 100};
   Rows rows = rows_of_epoch(s, 0);
   std::sort(rows.begin(), rows.end());
   EXPECT_EQ(rows, (Rows{3, 14, 15, 65, 92}));
@@ -121,7 +124,8 @@ TEST(Sampling, PlacesAreUniform) {
   const Sampling s{.rows = n, .batch = n, .shuffle = true, .seed = 77};
   for (int e = 0; e < epochs; ++e) {
     const Rows rows = rows_of_step(s, e);
-    for (std::int64_t i = 0; i < n; ++i) counts[static_cast<std::size_t>(i * n + rows[static_cast<std::size_t>(i)])] += 1;
+    for (std::int64_t i = 0; i < n; ++i)
+      counts[static_cast<std::size_t>(i * n + rows[static_cast<std::size_t>(i)])] += 1;
   }
   const double expected = static_cast<double>(epochs) / n;
   double chi = 0;
@@ -140,7 +144,8 @@ TEST(Sampling, NeighboursAreScattered) {
   const double middle = (n - 1) / 2.0;
   for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
     mean += static_cast<double>(std::abs(rows[i] - rows[i + 1])) / n;
-    correlation += (static_cast<double>(rows[i]) - middle) * (static_cast<double>(rows[i + 1]) - middle) / (n / 12.0 * n);
+    correlation += (static_cast<double>(rows[i]) - middle) * (static_cast<double>(rows[i + 1]) - middle) /
+                   (n / 12.0 * n);
   }
   EXPECT_NEAR(mean / n, 1.0 / 3, 0.01);
   EXPECT_NEAR(correlation / n, 0, 5 / std::sqrt(n));

@@ -29,7 +29,8 @@ const Case kCases[] = {
     {"ThreadsNoNumber", "train job.toml --threads two", "train.threads must be a whole number"},
     {"EmptyOut", "train job.toml --out ''", "--out: must name a folder"},
     {"BenchForNoTime", "bench job.toml --seconds nan", "--seconds: must be a number from 0.05 to 600"},
-    {"OutputFull", "check job.toml 2>said >/dev/full; s=$?; cat said; (exit $s)", "the standard output could not be written"},
+    {"OutputFull", "check job.toml 2>said >/dev/full; s=$?; cat said; (exit $s)",
+     "the standard output could not be written"},
     {"NegativeSeed", "train job.toml --seed=-1", "seed must be a whole number of at least 0"},
     // the job
     {"UnknownLoss", "train job.toml --set train.loss=msee", "did you mean 'mse'?"},

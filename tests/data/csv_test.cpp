@@ -129,7 +129,8 @@ TEST(Csv, RefusesWhatIsNoNumber) {
             std::string::npos);
   EXPECT_NE(error_in("x,y\nNA,0\n").find("'NA' is a missing value"), std::string::npos);
   EXPECT_NE(error_in("x,y\n1e400,0\n").find("not a number that a double can hold"), std::string::npos);
-  EXPECT_NE(error_in("x,y\n1e39,0\n", "x", DType::f32).find("'1e39' is too large for f32"), std::string::npos);
+  EXPECT_NE(error_in("x,y\n1e39,0\n", "x", DType::f32).find("'1e39' is too large for f32"),
+            std::string::npos);
 }
 
 TEST(Csv, WholeNumbers) {

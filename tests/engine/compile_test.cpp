@@ -12,7 +12,8 @@ class CompileTest : public ::testing::TestWithParam<CompileOptions> {
  protected:
   FunctionOptions options(bool batch = false) const { return {.batch = batch, .compile = GetParam()}; }
 };
-INSTANTIATE_TEST_SUITE_P(Backends, CompileTest, ::testing::ValuesIn(testing::backends()), testing::backend_name);
+INSTANTIATE_TEST_SUITE_P(Backends, CompileTest, ::testing::ValuesIn(testing::backends()),
+                         testing::backend_name);
 
 Tensor vector(std::initializer_list<float> values) {
   return Array::of<float>({static_cast<std::int64_t>(values.size())}, values);
@@ -74,11 +75,13 @@ TEST_P(CompileTest, TwoFunctionsShareAVariable) {
 
 TEST_P(CompileTest, AssignedValuesAreSeenWithinTheTrace) {
   const Variable v(Array::scalar(1.0f), "v");
-  auto f = compile([&] {
-    v.assign(v.value() + 1.0);
-    v.assign(v.value() * 10.0);
-    return v.value();
-  }, options());
+  auto f = compile(
+      [&] {
+        v.assign(v.value() + 1.0);
+        v.assign(v.value() * 10.0);
+        return v.value();
+      },
+      options());
   EXPECT_EQ(f().item(), 20);
   EXPECT_EQ(f().item(), 210);
   EXPECT_EQ(v.array().at(0), 210);
@@ -97,11 +100,14 @@ TEST_P(CompileTest, AHandWrittenLoopFits) {
   const std::vector<Variable> parameters{w, b};
   auto loss_and_gradients = value_and_grad(
       [&](Tensor x, Tensor y) { return mean(square(matmul(x, w) + b.value() - y)); }, parameters);
-  auto step = compile([&](Tensor x, Tensor y) {
-    auto [loss, slopes] = loss_and_gradients(x, y);
-    for (std::size_t i = 0; i < slopes.size(); ++i) parameters[i].assign(parameters[i].value() - 0.2 * slopes[i]);
-    return loss;
-  }, options(true));
+  auto step = compile(
+      [&](Tensor x, Tensor y) {
+        auto [loss, slopes] = loss_and_gradients(x, y);
+        for (std::size_t i = 0; i < slopes.size(); ++i)
+          parameters[i].assign(parameters[i].value() - 0.2 * slopes[i]);
+        return loss;
+      },
+      options(true));
   const Tensor x = Array::of<float>({4, 2}, {0, 0, 0, 1, 1, 0, 1, 1});
   const Tensor y = Array::of<float>({4, 1}, {3, 1, 4, 2});
   double loss = 0;

@@ -11,7 +11,8 @@ namespace tightloop {
 namespace {
 
 class ProgramTest : public ::testing::TestWithParam<CompileOptions> {};
-INSTANTIATE_TEST_SUITE_P(Backends, ProgramTest, ::testing::ValuesIn(testing::backends()), testing::backend_name);
+INSTANTIATE_TEST_SUITE_P(Backends, ProgramTest, ::testing::ValuesIn(testing::backends()),
+                         testing::backend_name);
 
 /// total += sum of the batch's rows; last: the batch's rows; count += 1.
 ir::Graph summing() {
@@ -23,7 +24,10 @@ ir::Graph summing() {
   const Tensor batch = gather(data, rows);
   return {"summing",
           {data, rows, total, count, step},
-          {{"total", total + sum(batch, {0})}, {"count", count + scalar(1, DType::i64)}, {"last", batch}, {"at", step}}};
+          {{"total", total + sum(batch, {0})},
+           {"count", count + scalar(1, DType::i64)},
+           {"last", batch},
+           {"at", step}}};
 }
 
 Array counting(std::int64_t rows) {
@@ -104,7 +108,8 @@ TEST_P(ProgramTest, OneValueMayFeedSeveralOutputs) {
   const Tensor a = input("a", "state", {DType::f32, {3}});
   const Tensor b = input("b", "state", {DType::f32, {3}});
   const Tensor next = a + b + 1.0;
-  Program p = Program::compile({"g", {a, b}, {{"a", next}, {"b", next}, {"y", next}, {"z", next}}}, GetParam());
+  Program p =
+      Program::compile({"g", {a, b}, {{"a", next}, {"b", next}, {"y", next}, {"z", next}}}, GetParam());
   p.run({}, 0, 2);
   for (const char* name : {"a", "b", "y", "z"}) EXPECT_EQ(p.result(name).at(1), 3) << name;
 }

@@ -36,7 +36,8 @@ TEST(PassRunner, LeavesOutByName) {
   EXPECT_EQ(result.graph.name, "gx");
   EXPECT_TRUE(result.records[0].skipped);
   options.disabled = {"frist"};
-  EXPECT_ERROR(run_passes({"g", {}, {}}, kPasses, options), "there is no pass 'frist' (did you mean 'first'?)");
+  EXPECT_ERROR(run_passes({"g", {}, {}}, kPasses, options),
+               "there is no pass 'frist' (did you mean 'first'?)");
 }
 
 TEST(PassRunner, VerifiesWhenAsked) {

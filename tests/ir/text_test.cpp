@@ -17,14 +17,30 @@ TensorType same(const InferArgs& a) {
   return a.inputs[0].type();
 }
 
-const OpDef kInput{.name = "input", .doc = "", .kind = OpKind::source, .arity = 0, .typed = true,
-                   .attrs = {{"name", std::string()}, {"role", std::string()}}, .infer = declared};
-const OpDef kConstant{.name = "constant", .doc = "", .kind = OpKind::source, .arity = 0, .typed = true,
-                      .attrs = {{"value", 0.0}}, .infer = declared};
+const OpDef kInput{.name = "input",
+                   .doc = "",
+                   .kind = OpKind::source,
+                   .arity = 0,
+                   .typed = true,
+                   .attrs = {{"name", std::string()}, {"role", std::string()}},
+                   .infer = declared};
+const OpDef kConstant{.name = "constant",
+                      .doc = "",
+                      .kind = OpKind::source,
+                      .arity = 0,
+                      .typed = true,
+                      .attrs = {{"value", 0.0}},
+                      .infer = declared};
 const OpDef kAdd{.name = "add", .doc = "", .arity = 2, .infer = same};
-const OpDef kOdd{.name = "odd", .doc = "", .arity = 1,
-                 .attrs = {{"axes", Ints{}}, {"flag", false, false}, {"scale", 1.0, false}, {"text", std::string(), false},
-                           {"type", DType::f32, false}, {"count", std::int64_t{7}, false}},
+const OpDef kOdd{.name = "odd",
+                 .doc = "",
+                 .arity = 1,
+                 .attrs = {{"axes", Ints{}},
+                           {"flag", false, false},
+                           {"scale", 1.0, false},
+                           {"text", std::string(), false},
+                           {"type", DType::f32, false},
+                           {"count", std::int64_t{7}, false}},
                  .infer = same};
 const OpDef kJoin{.name = "join", .doc = "", .arity = -1, .infer = same};
 
@@ -50,7 +66,8 @@ std::string message(std::string_view text) {
 }
 
 std::string with_line(const std::string& line) {
-  return "graph g {\n  %0: f32[B, 3] = input() {name=\"x\", role=\"argument\"}\n" + line + "\n  return y=%0\n}\n";
+  return "graph g {\n  %0: f32[B, 3] = input() {name=\"x\", role=\"argument\"}\n" + line +
+         "\n  return y=%0\n}\n";
 }
 
 TEST(IrText, PrintsOneLineANode) {
@@ -69,15 +86,19 @@ TEST(IrText, PrintsOneLineANode) {
 TEST(IrText, RoundTripsEveryKindOfAttribute) {
   const Tensor x = input("odd \"name\"\n\\", "state");
   const Tensor odd = make_node(kOdd, {x},
-                               {{"axes", Ints{0, -2, std::numeric_limits<std::int64_t>::min()}}, {"flag", true},
-                                {"scale", -0.0}, {"text", std::string("a\"b\x01")}, {"type", DType::boolean},
+                               {{"axes", Ints{0, -2, std::numeric_limits<std::int64_t>::min()}},
+                                {"flag", true},
+                                {"scale", -0.0},
+                                {"text", std::string("a\"b\x01")},
+                                {"type", DType::boolean},
                                 {"count", std::int64_t{-5}}});
   const TensorType whole{DType::i64, {Dim::rows(4), 0}};
   Graph g{"g", {x}, {{"a b", odd}}};
   g.outputs.push_back({"big", make_node(kConstant, {}, {{"value", (std::int64_t{1} << 60) + 1}}, &whole)});
   for (const double v : {0.1, 1e300, 5e-324, -3.0, std::numeric_limits<double>::infinity(),
                          -std::numeric_limits<double>::infinity(), std::nan("")})
-    g.outputs.push_back({"c" + std::to_string(g.outputs.size()), make_node(kConstant, {}, {{"value", v}}, &kType)});
+    g.outputs.push_back(
+        {"c" + std::to_string(g.outputs.size()), make_node(kConstant, {}, {{"value", v}}, &kType)});
   const std::string text = print(g);
   const Graph back = parse(text, lookup);
   EXPECT_EQ(print(back), text);
@@ -115,38 +136,55 @@ TEST(IrText, MakeNodeNamesTheBrokenRule) {
   EXPECT_EQ(said([&] { make_node(kAdd, {x}); }), "add: takes 2 inputs, 1 came");
   EXPECT_EQ(said([&] { make_node(kJoin, {}); }), "join: takes at least 1 inputs, 0 came");
   EXPECT_EQ(said([&] { make_node(kOdd, {x}); }), "odd: needs the attribute 'axes'");
-  EXPECT_EQ(said([&] { make_node(kOdd, {x}, {{"axis", Ints{}}}); }),
+  EXPECT_EQ(said([&] {
+              make_node(kOdd, {x}, {{"axis", Ints{}}});
+            }),
             "odd: has no attribute 'axis' (did you mean 'axes'?)");
-  EXPECT_EQ(said([&] { make_node(kOdd, {x}, {{"axes", true}}); }),
+  EXPECT_EQ(said([&] {
+              make_node(kOdd, {x}, {{"axes", true}});
+            }),
             "odd: attribute 'axes' must be a list of integers, true or false came");
-  EXPECT_EQ(said([&] { make_node(kOdd, {x}, {{"axes", Ints{}}, {"axes", Ints{}}}); }),
+  EXPECT_EQ(said([&] {
+              make_node(kOdd, {x}, {{"axes", Ints{}}, {"axes", Ints{}}});
+            }),
             "odd: attribute 'axes' is given twice");
   EXPECT_THROW(make_node(kAdd, {x, Tensor()}), InternalError);
 }
 
 TEST(IrText, ErrorsHaveLineAndColumn) {
   EXPECT_EQ(message(""), "graph text, line 1, column 1: expected 'graph'");
-  EXPECT_EQ(message(with_line("  %1: f32[B, 3] = ad(%0, %0)")), "graph text, line 3, column 19: unknown op 'ad'");
+  EXPECT_EQ(message(with_line("  %1: f32[B, 3] = ad(%0, %0)")),
+            "graph text, line 3, column 19: unknown op 'ad'");
   EXPECT_EQ(message(with_line("  %1: f32[B, 3] = add(%0, %7)")),
             "graph text, line 3, column 28: this value is not defined above");
   EXPECT_EQ(message(with_line("  %1: f32[B, 4] = add(%0, %0)")),
             "graph text, line 3, column 4: add gives f32[B, 3], not f32[B, 4]");
-  EXPECT_EQ(message(with_line("  %0: f32[B, 3] = add(%0, %0)")), "graph text, line 3, column 4: %0 is defined twice");
-  EXPECT_EQ(message(with_line("  %1: f99[B, 3] = add(%0, %0)")), "graph text, line 3, column 7: expected a dtype");
-  EXPECT_EQ(message(with_line("  %1: f32[-1] = add(%0, %0)")), "graph text, line 3, column 11: a dim cannot be negative");
-  EXPECT_NE(message(with_line("  %1: f32[99999999999999999999] = add(%0)")).find("fit 64 bits"), std::string::npos);
-  EXPECT_NE(message(with_line("  %1: f32[] = constant() {value=1e999}")).find("fit a double"), std::string::npos);
-  EXPECT_NE(message(with_line("  %1: f32[] = constant() {value=1x}")).find("expected a value"), std::string::npos);
-  EXPECT_NE(message(with_line("  %1: f32[] = constant() {value=\"x}")).find("does not end"), std::string::npos);
-  EXPECT_NE(message(with_line("  %1: f32[1,1,1,1,1,1,1,1,1] = constant()")).find("rank over"), std::string::npos);
-  EXPECT_NE(message(with_line("  %1: f32[1] = input() {name=\"x\", role=\"argument\"}")).find("two inputs"), std::string::npos);
+  EXPECT_EQ(message(with_line("  %0: f32[B, 3] = add(%0, %0)")),
+            "graph text, line 3, column 4: %0 is defined twice");
+  EXPECT_EQ(message(with_line("  %1: f99[B, 3] = add(%0, %0)")),
+            "graph text, line 3, column 7: expected a dtype");
+  EXPECT_EQ(message(with_line("  %1: f32[-1] = add(%0, %0)")),
+            "graph text, line 3, column 11: a dim cannot be negative");
+  EXPECT_NE(message(with_line("  %1: f32[99999999999999999999] = add(%0)")).find("fit 64 bits"),
+            std::string::npos);
+  EXPECT_NE(message(with_line("  %1: f32[] = constant() {value=1e999}")).find("fit a double"),
+            std::string::npos);
+  EXPECT_NE(message(with_line("  %1: f32[] = constant() {value=1x}")).find("expected a value"),
+            std::string::npos);
+  EXPECT_NE(message(with_line("  %1: f32[] = constant() {value=\"x}")).find("does not end"),
+            std::string::npos);
+  EXPECT_NE(message(with_line("  %1: f32[1,1,1,1,1,1,1,1,1] = constant()")).find("rank over"),
+            std::string::npos);
+  EXPECT_NE(message(with_line("  %1: f32[1] = input() {name=\"x\", role=\"argument\"}")).find("two inputs"),
+            std::string::npos);
   EXPECT_NE(message(with_line("") + "x").find("nothing may follow"), std::string::npos);
   EXPECT_NE(message("graph g { return a=%0 }").find("not defined"), std::string::npos);
 }
 
 TEST(IrText, EveryPrefixOfAGraphIsRefused) {
   const std::string text = with_line("  %1: f32[B, 3] = add(%0, %0)  # scope");
-  for (std::size_t n = 0; n + 2 < text.size(); ++n) EXPECT_THROW(parse(text.substr(0, n), lookup), Error) << n;
+  for (std::size_t n = 0; n + 2 < text.size(); ++n)
+    EXPECT_THROW(parse(text.substr(0, n), lookup), Error) << n;
 }
 
 TEST(IrGraph, TopologicalHoldsForDeepGraphs) {
@@ -203,7 +241,8 @@ TEST(IrVerify, NamesTheFirstBrokenRule) {
   EXPECT_EQ(broken({"g", {x}, {{"y", x}}}), "");
   EXPECT_NE(broken({"g", {}, {{"y", x}}}).find("input 'x' is not listed"), std::string::npos);
   EXPECT_NE(broken({"g", {x, input("x")}, {}}).find("two inputs are named 'x'"), std::string::npos);
-  EXPECT_NE(broken({"g", {x}, {{"x", x}}}).find("'x' is named as an input that is no state"), std::string::npos);
+  EXPECT_NE(broken({"g", {x}, {{"x", x}}}).find("'x' is named as an input that is no state"),
+            std::string::npos);
   EXPECT_NE(broken({"g", {x}, {{"y", x}, {"y", x}}}).find("two outputs are named 'y'"), std::string::npos);
   EXPECT_NE(broken({"g", {make_node(kAdd, {x, x})}, {}}).find("not an input"), std::string::npos);
   EXPECT_NE(broken({"g", {input("x", "guest")}, {}}).find("unknown role 'guest'"), std::string::npos);
@@ -212,7 +251,8 @@ TEST(IrVerify, NamesTheFirstBrokenRule) {
   EXPECT_NE(broken({"g", {input("x", "rows")}, {}}).find("is i64[B]"), std::string::npos);
   EXPECT_NE(broken({"g", {input("x", "step")}, {}}).find("is i64[]"), std::string::npos);
   const Tensor w = input("w", "state", {DType::f32, {3}});
-  EXPECT_NE(broken({"g", {w, x}, {{"w", x}}}).find("state 'w' is f32[3] but becomes f32[B, 3]"), std::string::npos);
+  EXPECT_NE(broken({"g", {w, x}, {{"w", x}}}).find("state 'w' is f32[3] but becomes f32[B, 3]"),
+            std::string::npos);
 }
 
 TEST(IrVerify, FindsATypeThatTheOpWouldNotGive) {
@@ -221,7 +261,8 @@ TEST(IrVerify, FindsATypeThatTheOpWouldNotGive) {
   node->op = &kAdd;
   node->inputs = {x, x};
   node->type = {DType::f64, {3}};
-  EXPECT_NE(broken({"g", {x}, {{"y", Tensor(std::shared_ptr<const Node>(node))}}}).find("its inputs give f32[B, 3]"),
+  EXPECT_NE(broken({"g", {x}, {{"y", Tensor(std::shared_ptr<const Node>(node))}}})
+                .find("its inputs give f32[B, 3]"),
             std::string::npos);
 }
 

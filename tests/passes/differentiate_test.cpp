@@ -14,7 +14,8 @@ Tensor argument(const std::string& name, Shape shape, DType dtype = DType::f64) 
   return input(name, "argument", {dtype, std::move(shape)});
 }
 
-std::vector<Array> run(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, const std::vector<Array>& values) {
+std::vector<Array> run(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
+                       const std::vector<Array>& values) {
   ir::Graph g{"g", inputs, {}};
   for (const Tensor& t : outputs) g.outputs.push_back({"y" + std::to_string(g.outputs.size()), t});
   return backends::interpret(g, values);

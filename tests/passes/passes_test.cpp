@@ -11,7 +11,8 @@
 namespace tightloop {
 namespace {
 
-/// Inputs x, y: f32[B, 3], c: bool[B, 3], w: f32[3, 4], v: f32[4], s: f32[], i: i32[3]; those not used vanish.
+/// Inputs x, y: f32[B, 3], c: bool[B, 3], w: f32[3, 4], v: f32[4], s: f32[], i: i32[3]; those not used
+/// vanish.
 std::string graph(const std::string& body, const std::string& result) {
   return "graph g {\n"
          "  %0: f32[B, 3] = input() {name=\"x\", role=\"argument\"}\n"
@@ -45,7 +46,8 @@ TEST(FoldConstants, EvaluatesElementwiseOpsOnce) {
           "  %9: f32[B, 3] = mul(%7, %8)\n  %10: f32[B, 3] = add(%0, %9)\n",
           "%10", "  %7: f32[B, 3] = constant() {value=1}\n  %8: f32[B, 3] = add(%0, %7)\n", "%8");
   becomes("fold_constants",
-          "  %7: f32[3] = constant() {value=nan}\n  %8: f32[3] = constant() {value=0}\n  %9: bool[3] = eq(%7, %8)\n"
+          "  %7: f32[3] = constant() {value=nan}\n  %8: f32[3] = constant() {value=0}\n  %9: bool[3] = "
+          "eq(%7, %8)\n"
           "  %10: i64[3] = cast(%9)\n",
           "%10", "  %7: i64[3] = constant() {value=0}\n", "%7");
 }
@@ -55,15 +57,17 @@ TEST(FoldConstants, AViewOfASplatIsASplat) {
           "  %7: f32[1, 3] = constant() {value=2}\n  %8: f32[B, 3] = broadcast(%7) {dims=[0, 1]}\n"
           "  %9: f32[3, B] = transpose(%8) {perm=[1, 0]}\n  %10: f32[3B] = reshape(%9)\n",
           "%10", "  %7: f32[3B] = constant() {value=2}\n", "%7");
-  stays("fold_constants", "  %7: f32[3] = constant() {value=2}\n  %8: f32[4] = pad(%7) {low=[1], high=[0], value=0}\n", "%8");
+  stays("fold_constants",
+        "  %7: f32[3] = constant() {value=2}\n  %8: f32[4] = pad(%7) {low=[1], high=[0], value=0}\n", "%8");
 }
 
 TEST(FoldConstants, ReductionsOnlyWhereExact) {
-  becomes("fold_constants", "  %7: f32[3] = constant() {value=0}\n  %8: f32[] = reduce_sum(%7) {axes=[0]}\n", "%8",
-          "  %7: f32[] = constant() {value=0}\n", "%7");
-  becomes("fold_constants", "  %7: f32[3] = constant() {value=7}\n  %8: f32[] = reduce_max(%7) {axes=[0]}\n", "%8",
-          "  %7: f32[] = constant() {value=7}\n", "%7");
-  stays("fold_constants", "  %7: f32[3] = constant() {value=0.1}\n  %8: f32[] = reduce_sum(%7) {axes=[0]}\n", "%8");
+  becomes("fold_constants", "  %7: f32[3] = constant() {value=0}\n  %8: f32[] = reduce_sum(%7) {axes=[0]}\n",
+          "%8", "  %7: f32[] = constant() {value=0}\n", "%7");
+  becomes("fold_constants", "  %7: f32[3] = constant() {value=7}\n  %8: f32[] = reduce_max(%7) {axes=[0]}\n",
+          "%8", "  %7: f32[] = constant() {value=7}\n", "%7");
+  stays("fold_constants", "  %7: f32[3] = constant() {value=0.1}\n  %8: f32[] = reduce_sum(%7) {axes=[0]}\n",
+        "%8");
 }
 
 struct Identity {
@@ -72,24 +76,35 @@ struct Identity {
 };
 
 TEST(SimplifyAlgebra, IdentitiesGiveTheOperand) {
-  for (const auto& [op, value] : {Identity{"mul(%0, %7)", "1"}, {"mul(%7, %0)", "1"}, {"add(%0, %7)", "0"},
-                                  {"add(%7, %0)", "0"}, {"sub(%0, %7)", "0"}, {"div(%0, %7)", "1"},
-                                  {"pow(%0, %7)", "1"}, {"minimum(%0, %0)", "0"}, {"maximum(%0, %0)", "0"},
-                                  {"select(%2, %0, %0)", "0"}, {"stop_gradient(%0)", "0"}, {"cast(%0)", "0"}})
+  for (const auto& [op, value] : {Identity{"mul(%0, %7)", "1"},
+                                  {"mul(%7, %0)", "1"},
+                                  {"add(%0, %7)", "0"},
+                                  {"add(%7, %0)", "0"},
+                                  {"sub(%0, %7)", "0"},
+                                  {"div(%0, %7)", "1"},
+                                  {"pow(%0, %7)", "1"},
+                                  {"minimum(%0, %0)", "0"},
+                                  {"maximum(%0, %0)", "0"},
+                                  {"select(%2, %0, %0)", "0"},
+                                  {"stop_gradient(%0)", "0"},
+                                  {"cast(%0)", "0"}})
     becomes("simplify_algebra",
-            "  %7: f32[B, 3] = constant() {value=" + std::string(value) + "}\n  %8: f32[B, 3] = " + op + "\n", "%8", "",
-            "%0");
+            "  %7: f32[B, 3] = constant() {value=" + std::string(value) + "}\n  %8: f32[B, 3] = " + op + "\n",
+            "%8", "", "%0");
 }
 
 TEST(SimplifyAlgebra, KeepsWhatNaNOrInfinityWouldChange) {
   for (const char* op : {"mul(%0, %7)", "sub(%0, %0)", "div(%0, %0)", "sub(%7, %0)"})
-    stays("simplify_algebra", "  %7: f32[B, 3] = constant() {value=0}\n  %8: f32[B, 3] = " + std::string(op) + "\n", "%8");
-  stays("simplify_algebra", "  %7: f32[B, 3] = constant() {value=0.5}\n  %8: f32[B, 3] = pow(%0, %7)\n", "%8");
+    stays("simplify_algebra",
+          "  %7: f32[B, 3] = constant() {value=0}\n  %8: f32[B, 3] = " + std::string(op) + "\n", "%8");
+  stays("simplify_algebra", "  %7: f32[B, 3] = constant() {value=0.5}\n  %8: f32[B, 3] = pow(%0, %7)\n",
+        "%8");
   stays("simplify_algebra", "  %7: f32[B, 3] = constant() {value=3}\n  %8: f32[B, 3] = div(%0, %7)\n", "%8");
 }
 
 TEST(SimplifyAlgebra, IntegersMayCancel) {
-  becomes("simplify_algebra", "  %7: i32[3] = sub(%6, %6)\n", "%7", "  %7: i32[3] = constant() {value=0}\n", "%7");
+  becomes("simplify_algebra", "  %7: i32[3] = sub(%6, %6)\n", "%7", "  %7: i32[3] = constant() {value=0}\n",
+          "%7");
   becomes("simplify_algebra", "  %7: i32[3] = constant() {value=0}\n  %8: i32[3] = mul(%6, %7)\n", "%8",
           "  %7: i32[3] = constant() {value=0}\n", "%7");
 }
@@ -100,8 +115,8 @@ TEST(SimplifyAlgebra, SignsMove) {
           "  %7: f32[B, 3] = sub(%1, %0)\n", "%7");
   becomes("simplify_algebra", "  %7: f32[B, 3] = neg(%0)\n  %8: f32[B, 3] = sub(%1, %7)\n", "%8",
           "  %7: f32[B, 3] = add(%1, %0)\n", "%7");
-  becomes("simplify_algebra", "  %7: f32[B, 3] = constant() {value=-1}\n  %8: f32[B, 3] = mul(%0, %7)\n", "%8",
-          "  %7: f32[B, 3] = neg(%0)\n", "%7");
+  becomes("simplify_algebra", "  %7: f32[B, 3] = constant() {value=-1}\n  %8: f32[B, 3] = mul(%0, %7)\n",
+          "%8", "  %7: f32[B, 3] = neg(%0)\n", "%7");
   becomes("simplify_algebra",
           "  %7: f32[B, 3] = neg(%0)\n  %8: f32[B, 3] = neg(%1)\n  %9: f32[B, 3] = mul(%7, %8)\n", "%9",
           "  %7: f32[B, 3] = mul(%0, %1)\n", "%7");
@@ -115,12 +130,17 @@ TEST(SimplifyAlgebra, PowersAndExactDivisions) {
 }
 
 TEST(SimplifyAlgebra, LogicAndChoice) {
-  becomes("simplify_algebra", "  %7: bool[B, 3] = constant() {value=1}\n  %8: bool[B, 3] = logical_and(%2, %7)\n", "%8", "", "%2");
-  becomes("simplify_algebra", "  %7: bool[B, 3] = constant() {value=0}\n  %8: bool[B, 3] = logical_or(%7, %2)\n", "%8", "", "%2");
-  becomes("simplify_algebra", "  %7: bool[B, 3] = logical_not(%2)\n  %8: bool[B, 3] = logical_not(%7)\n", "%8", "", "%2");
-  becomes("simplify_algebra", "  %7: bool[B, 3] = constant() {value=0}\n  %8: f32[B, 3] = select(%7, %0, %1)\n", "%8", "", "%1");
-  becomes("simplify_algebra", "  %7: bool[B, 3] = logical_not(%2)\n  %8: f32[B, 3] = select(%7, %0, %1)\n", "%8",
-          "  %7: f32[B, 3] = select(%2, %1, %0)\n", "%7");
+  becomes("simplify_algebra",
+          "  %7: bool[B, 3] = constant() {value=1}\n  %8: bool[B, 3] = logical_and(%2, %7)\n", "%8", "",
+          "%2");
+  becomes("simplify_algebra",
+          "  %7: bool[B, 3] = constant() {value=0}\n  %8: bool[B, 3] = logical_or(%7, %2)\n", "%8", "", "%2");
+  becomes("simplify_algebra", "  %7: bool[B, 3] = logical_not(%2)\n  %8: bool[B, 3] = logical_not(%7)\n",
+          "%8", "", "%2");
+  becomes("simplify_algebra",
+          "  %7: bool[B, 3] = constant() {value=0}\n  %8: f32[B, 3] = select(%7, %0, %1)\n", "%8", "", "%1");
+  becomes("simplify_algebra", "  %7: bool[B, 3] = logical_not(%2)\n  %8: f32[B, 3] = select(%7, %0, %1)\n",
+          "%8", "  %7: f32[B, 3] = select(%2, %1, %0)\n", "%7");
 }
 
 TEST(SimplifyAlgebra, OnlyWideningCastsMerge) {
@@ -132,18 +152,20 @@ TEST(SimplifyAlgebra, OnlyWideningCastsMerge) {
 }
 
 TEST(SimplifyViews, CompositionsBecomeOne) {
-  becomes("simplify_views", "  %7: f32[3, B] = transpose(%0) {perm=[1, 0]}\n  %8: f32[B, 3] = transpose(%7) {perm=[1, 0]}\n",
+  becomes("simplify_views",
+          "  %7: f32[3, B] = transpose(%0) {perm=[1, 0]}\n  %8: f32[B, 3] = transpose(%7) {perm=[1, 0]}\n",
           "%8", "", "%0");
   becomes("simplify_views", "  %7: f32[3B] = reshape(%0)\n  %8: f32[B, 3] = reshape(%7)\n", "%8", "", "%0");
   becomes("simplify_views",
-          "  %7: f32[3, 4] = broadcast(%4) {dims=[1]}\n  %8: f32[2, 3, 4] = broadcast(%7) {dims=[1, 2]}\n", "%8",
-          "  %7: f32[2, 3, 4] = broadcast(%4) {dims=[2]}\n", "%7");
-  becomes("simplify_views", "  %7: f32[1, 4] = reshape(%4)\n  %8: f32[B, 4] = broadcast(%7) {dims=[0, 1]}\n", "%8",
-          "  %7: f32[B, 4] = broadcast(%4) {dims=[1]}\n", "%7");
-  becomes("simplify_views", "  %7: f32[3, 4] = broadcast(%4) {dims=[1]}\n  %8: f32[4, 3] = transpose(%7) {perm=[1, 0]}\n",
-          "%8", "  %7: f32[4, 3] = broadcast(%4) {dims=[0]}\n", "%7");
-  becomes("simplify_views", "  %7: f32[B, 4] = broadcast(%4) {dims=[1]}\n  %8: f32[B, 1, 4] = reshape(%7)\n", "%8",
-          "  %7: f32[B, 1, 4] = broadcast(%4) {dims=[2]}\n", "%7");
+          "  %7: f32[3, 4] = broadcast(%4) {dims=[1]}\n  %8: f32[2, 3, 4] = broadcast(%7) {dims=[1, 2]}\n",
+          "%8", "  %7: f32[2, 3, 4] = broadcast(%4) {dims=[2]}\n", "%7");
+  becomes("simplify_views", "  %7: f32[1, 4] = reshape(%4)\n  %8: f32[B, 4] = broadcast(%7) {dims=[0, 1]}\n",
+          "%8", "  %7: f32[B, 4] = broadcast(%4) {dims=[1]}\n", "%7");
+  becomes("simplify_views",
+          "  %7: f32[3, 4] = broadcast(%4) {dims=[1]}\n  %8: f32[4, 3] = transpose(%7) {perm=[1, 0]}\n", "%8",
+          "  %7: f32[4, 3] = broadcast(%4) {dims=[0]}\n", "%7");
+  becomes("simplify_views", "  %7: f32[B, 4] = broadcast(%4) {dims=[1]}\n  %8: f32[B, 1, 4] = reshape(%7)\n",
+          "%8", "  %7: f32[B, 1, 4] = broadcast(%4) {dims=[2]}\n", "%7");
 }
 
 TEST(SimplifyViews, ReshapesThatRegroupStay) {
@@ -153,48 +175,61 @@ TEST(SimplifyViews, ReshapesThatRegroupStay) {
 
 TEST(SimplifyViews, NothingToDoVanishes) {
   becomes("simplify_views", "  %7: f32[B, 3] = pad(%0) {low=[0, 0], high=[0, 0], value=1}\n", "%7", "", "%0");
-  becomes("simplify_views", "  %7: f32[B, 3] = slice(%0) {start=[0, 0], stop=[-1, 3], step=[1, 1]}\n", "%7", "", "%0");
+  becomes("simplify_views", "  %7: f32[B, 3] = slice(%0) {start=[0, 0], stop=[-1, 3], step=[1, 1]}\n", "%7",
+          "", "%0");
   becomes("simplify_views", "  %7: f32[4] = concat(%4) {axis=0}\n", "%7", "", "%4");
   becomes("simplify_views", "  %7: f32[B, 3] = broadcast(%0) {dims=[0, 1]}\n", "%7", "", "%0");
 }
 
 TEST(SimplifyViews, ReductionsMerge) {
-  becomes("simplify_views", "  %7: f32[3] = reduce_sum(%3) {axes=[1]}\n  %8: f32[] = reduce_sum(%7) {axes=[0]}\n", "%8",
+  becomes("simplify_views",
+          "  %7: f32[3] = reduce_sum(%3) {axes=[1]}\n  %8: f32[] = reduce_sum(%7) {axes=[0]}\n", "%8",
           "  %7: f32[] = reduce_sum(%3) {axes=[0, 1]}\n", "%7");
-  becomes("simplify_views", "  %7: f32[4, 3] = transpose(%3) {perm=[1, 0]}\n  %8: f32[3] = reduce_max(%7) {axes=[0]}\n",
-          "%8", "  %7: f32[3] = reduce_max(%3) {axes=[1]}\n", "%7");
+  becomes("simplify_views",
+          "  %7: f32[4, 3] = transpose(%3) {perm=[1, 0]}\n  %8: f32[3] = reduce_max(%7) {axes=[0]}\n", "%8",
+          "  %7: f32[3] = reduce_max(%3) {axes=[1]}\n", "%7");
   becomes("simplify_views", "  %7: f32[1, 4] = reshape(%4)\n  %8: f32[4] = reduce_sum(%7) {axes=[0]}\n", "%8",
           "  %7: f32[1, 4] = reshape(%4)\n  %8: f32[4] = reshape(%7)\n", "%8");
-  stays("simplify_views", "  %7: f32[3] = reduce_sum(%3) {axes=[1]}\n  %8: f32[] = reduce_max(%7) {axes=[0]}\n", "%8");
+  stays("simplify_views",
+        "  %7: f32[3] = reduce_sum(%3) {axes=[1]}\n  %8: f32[] = reduce_max(%7) {axes=[0]}\n", "%8");
 }
 
 TEST(FoldTransposes, BecomeFlags) {
-  becomes("fold_transposes", "  %7: f32[4, 3] = transpose(%3) {perm=[1, 0]}\n  %8: f32[B, 4] = matmul(%0, %7) {transpose_b=true}\n",
-          "%8", "  %7: f32[B, 4] = matmul(%0, %3)\n", "%7");
-  becomes("fold_transposes", "  %7: f32[3, B] = transpose(%0) {perm=[1, 0]}\n  %8: f32[3, 3] = matmul(%7, %1)\n", "%8",
+  becomes(
+      "fold_transposes",
+      "  %7: f32[4, 3] = transpose(%3) {perm=[1, 0]}\n  %8: f32[B, 4] = matmul(%0, %7) {transpose_b=true}\n",
+      "%8", "  %7: f32[B, 4] = matmul(%0, %3)\n", "%7");
+  becomes("fold_transposes",
+          "  %7: f32[3, B] = transpose(%0) {perm=[1, 0]}\n  %8: f32[3, 3] = matmul(%7, %1)\n", "%8",
           "  %7: f32[3, 3] = matmul(%0, %1) {transpose_a=true}\n", "%7");
-  becomes("fold_transposes", "  %7: f32[B, 4] = matmul(%0, %3)\n  %8: f32[4, B] = transpose(%7) {perm=[1, 0]}\n", "%8",
+  becomes("fold_transposes",
+          "  %7: f32[B, 4] = matmul(%0, %3)\n  %8: f32[4, B] = transpose(%7) {perm=[1, 0]}\n", "%8",
           "  %7: f32[4, B] = matmul(%3, %0) {transpose_a=true, transpose_b=true}\n", "%7");
 }
 
 TEST(LowerMatvec, OneColumnOneRowOrOneInnerElement) {
-  becomes("lower_matvec", "  %7: f32[3, 1] = slice(%3) {start=[0, 0], stop=[3, 1], step=[1, 1]}\n  %8: f32[B, 1] = matmul(%0, %7)\n",
+  becomes("lower_matvec",
+          "  %7: f32[3, 1] = slice(%3) {start=[0, 0], stop=[3, 1], step=[1, 1]}\n  %8: f32[B, 1] = "
+          "matmul(%0, %7)\n",
           "%8",
           "  %7: f32[3, 1] = slice(%3) {start=[0, 0], stop=[3, 1], step=[1, 1]}\n"
           "  %8: f32[1, 3] = transpose(%7) {perm=[1, 0]}\n  %9: f32[B, 3] = broadcast(%8) {dims=[0, 1]}\n"
-          "  %10: f32[B, 3] = mul(%0, %9)\n  %11: f32[B] = reduce_sum(%10) {axes=[1]}\n  %12: f32[B, 1] = reshape(%11)\n",
+          "  %10: f32[B, 3] = mul(%0, %9)\n  %11: f32[B] = reduce_sum(%10) {axes=[1]}\n  %12: f32[B, 1] = "
+          "reshape(%11)\n",
           "%12");
   stays("lower_matvec", "  %7: f32[B, 4] = matmul(%0, %3)\n", "%7");
 }
 
 TEST(EliminateCommon, EqualNodesBecomeOne) {
   becomes("eliminate_common",
-          "  %7: f32[B, 3] = add(%0, %1)\n  %8: f32[B, 3] = add(%1, %0)\n  %9: f32[B, 3] = mul(%7, %8)\n", "%9",
-          "  %7: f32[B, 3] = add(%0, %1)\n  %8: f32[B, 3] = mul(%7, %7)\n", "%8");
+          "  %7: f32[B, 3] = add(%0, %1)\n  %8: f32[B, 3] = add(%1, %0)\n  %9: f32[B, 3] = mul(%7, %8)\n",
+          "%9", "  %7: f32[B, 3] = add(%0, %1)\n  %8: f32[B, 3] = mul(%7, %7)\n", "%8");
   stays("eliminate_common",
-        "  %7: f32[B, 3] = sub(%0, %1)\n  %8: f32[B, 3] = sub(%1, %0)\n  %9: f32[B, 3] = mul(%7, %8)\n", "%9");
+        "  %7: f32[B, 3] = sub(%0, %1)\n  %8: f32[B, 3] = sub(%1, %0)\n  %9: f32[B, 3] = mul(%7, %8)\n",
+        "%9");
   stays("eliminate_common",
-        "  %7: f32[B, 3] = constant() {value=0}\n  %8: f32[B, 3] = constant() {value=-0.0}\n  %9: f32[B, 3] = atan2(%7, %8)\n",
+        "  %7: f32[B, 3] = constant() {value=0}\n  %8: f32[B, 3] = constant() {value=-0.0}\n  %9: f32[B, 3] "
+        "= atan2(%7, %8)\n",
         "%9");
 }
 

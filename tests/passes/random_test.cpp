@@ -17,7 +17,9 @@ void expect_same_meaning(const testing::RandomGraph& r, const ir::Graph& changed
   const auto got = interpret(changed, r.inputs, {.sizes = r.sizes});
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::string found = testing::difference(got[i], wanted[i], precise[i]);
-    ASSERT_EQ(found, "") << what << ", output " << i << "\n" << ir::print(r.graph) << "became\n" << ir::print(changed);
+    ASSERT_EQ(found, "") << what << ", output " << i << "\n"
+                         << ir::print(r.graph) << "became\n"
+                         << ir::print(changed);
   }
 }
 
@@ -42,7 +44,8 @@ TEST(RandomGraphs, ThePipelineKeepsTheMeaning) {
   options.verify = true;
   for (std::uint64_t seed = 1000; seed < 1300; ++seed) {
     const auto r = numbered(seed);
-    expect_same_meaning(r, ir::run_passes(r.graph, passes::pipeline(), options).graph, "seed " + std::to_string(seed));
+    expect_same_meaning(r, ir::run_passes(r.graph, passes::pipeline(), options).graph,
+                        "seed " + std::to_string(seed));
     if (HasFatalFailure()) return;
   }
 }

@@ -15,7 +15,8 @@
 namespace tightloop::testing {
 
 /// Values in [low, high] (whole numbers for integers), a function of seed and element.
-inline Array random_array(DType dtype, const std::vector<std::int64_t>& dims, double low, double high, std::uint64_t seed) {
+inline Array random_array(DType dtype, const std::vector<std::int64_t>& dims, double low, double high,
+                          std::uint64_t seed) {
   Array a(dtype, dims);
   for (std::int64_t i = 0; i < a.count(); ++i) {
     const auto word = philox_block(seed, 7, 0, static_cast<std::uint64_t>(i));
@@ -43,7 +44,8 @@ class Compiled {
     executable_ = backends::cpu::compile_cpu(graph, options);
   }
 
-  std::vector<Array> run(std::vector<Array> inputs, const Sizes& sizes, std::int64_t step, std::uint64_t seed) {
+  std::vector<Array> run(std::vector<Array> inputs, const Sizes& sizes, std::int64_t step,
+                         std::uint64_t seed) {
     backends::RunArgs args;
     std::vector<Array> outputs;
     for (Array& a : inputs) {
@@ -83,7 +85,8 @@ struct Tolerance {
   double of_largest = 2e-6;
 };
 
-inline void expect_same(const ir::Graph& graph, const std::vector<Array>& got, const std::vector<Array>& want, Tolerance t) {
+inline void expect_same(const ir::Graph& graph, const std::vector<Array>& got, const std::vector<Array>& want,
+                        Tolerance t) {
   ASSERT_EQ(got.size(), want.size());
   for (std::size_t o = 0; o < want.size(); ++o) {
     double largest = 0;
@@ -91,11 +94,12 @@ inline void expect_same(const ir::Graph& graph, const std::vector<Array>& got, c
       if (std::isfinite(want[o].at(i))) largest = std::max(largest, std::abs(want[o].at(i)));
     const bool f64 = want[o].dtype() == DType::f64;
     const double relative = is_floating(want[o].dtype()) ? (f64 ? t.relative * 1e-6 : t.relative) : 0;
-    const double absolute = is_floating(want[o].dtype()) ? (f64 ? t.of_largest * 1e-6 : t.of_largest) * largest : 0;
+    const double absolute =
+        is_floating(want[o].dtype()) ? (f64 ? t.of_largest * 1e-6 : t.of_largest) * largest : 0;
     for (std::int64_t i = 0; i < want[o].count(); ++i)
       ASSERT_TRUE(near(got[o].at(i), want[o].at(i), relative, absolute))
-          << "output " << graph.outputs[o].name << "[" << i << "]: compiled " << got[o].at(i) << ", interpreted "
-          << want[o].at(i) << "\n"
+          << "output " << graph.outputs[o].name << "[" << i << "]: compiled " << got[o].at(i)
+          << ", interpreted " << want[o].at(i) << "\n"
           << ir::print(graph);
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Seeded random graphs over the whole op set, with arrays to run them on. Values stay small, and steps (floor,
-// comparisons, conversions to integers) are only taken of values that every backend gets exactly, so that two
-// correct backends agree to rounding.
+// Seeded random graphs over the whole op set, with arrays to run them on. Values stay small, and steps
+// (floor, comparisons, conversions to integers) are only taken of values that every backend gets exactly, so
+// that two correct backends agree to rounding.
 #include <tightloop/base/array.h>
 #include <tightloop/ir/graph.h>
 #include <tightloop/ops/functions.h>
@@ -62,11 +62,13 @@ class RandomGraphMaker {
   std::int64_t count(const Shape& s) const { return s.count(out_.sizes); }
   /// Few elements, and not B·B of them.
   bool small(const Shape& s) const {
-    return count(s) <= kElements && std::count_if(s.begin(), s.end(), [](const Dim& d) { return !d.is_static(); }) < 2;
+    return count(s) <= kElements &&
+           std::count_if(s.begin(), s.end(), [](const Dim& d) { return !d.is_static(); }) < 2;
   }
 
   DType any_dtype() {
-    const DType types[] = {DType::f32, DType::f32, DType::f32, DType::f64, DType::i32, DType::i64, DType::u8, DType::boolean};
+    const DType types[] = {DType::f32, DType::f32, DType::f32, DType::f64,
+                           DType::i32, DType::i64, DType::u8,  DType::boolean};
     return types[pick(8)];
   }
 
@@ -127,11 +129,13 @@ class RandomGraphMaker {
   void add_op() {
     using Step = void (RandomGraphMaker::*)();
     static constexpr Step steps[] = {
-        &RandomGraphMaker::unary,   &RandomGraphMaker::unary,     &RandomGraphMaker::binary,  &RandomGraphMaker::binary,
-        &RandomGraphMaker::binary,  &RandomGraphMaker::stepwise,  &RandomGraphMaker::choice,  &RandomGraphMaker::reduction,
-        &RandomGraphMaker::reduction, &RandomGraphMaker::view,    &RandomGraphMaker::view,    &RandomGraphMaker::join,
-        &RandomGraphMaker::product, &RandomGraphMaker::product,   &RandomGraphMaker::indexing, &RandomGraphMaker::integers,
-        &RandomGraphMaker::convert, &RandomGraphMaker::source,    &RandomGraphMaker::identity};
+        &RandomGraphMaker::unary,    &RandomGraphMaker::unary,     &RandomGraphMaker::binary,
+        &RandomGraphMaker::binary,   &RandomGraphMaker::binary,    &RandomGraphMaker::stepwise,
+        &RandomGraphMaker::choice,   &RandomGraphMaker::reduction, &RandomGraphMaker::reduction,
+        &RandomGraphMaker::view,     &RandomGraphMaker::view,      &RandomGraphMaker::join,
+        &RandomGraphMaker::product,  &RandomGraphMaker::product,   &RandomGraphMaker::indexing,
+        &RandomGraphMaker::integers, &RandomGraphMaker::convert,   &RandomGraphMaker::source,
+        &RandomGraphMaker::identity};
     (this->*steps[pick(std::size(steps))])();
   }
 
@@ -141,24 +145,42 @@ class RandomGraphMaker {
     const Tensor positive = abs(x) + 0.5;
     const double b = v.bound;
     switch (pick(18)) {
-      case 0: return add(neg(x), b, v.exact);
-      case 1: return add(abs(x), b, v.exact);
-      case 2: return add(sqrt(positive), b + 1, false);
-      case 3: return add(rsqrt(positive), 2, false);
-      case 4: return b <= 3 ? add(exp(x), std::exp(b), false) : add(exp(neg(positive)), 1, false);
-      case 5: return b <= 3 ? add(expm1(x), std::exp(b), false) : add(expm1(neg(positive)), 1, false);
-      case 6: return add(log(positive), b + 1, false);
-      case 7: return add(log1p(positive), b + 1, false);
-      case 8: return add(sin(x), 1, false);
-      case 9: return add(cos(x), 1, false);
-      case 10: return add(atan(x), 2, false);
-      case 11: return b <= 3 ? add(sinh(x), std::exp(b), false) : add(tanh(x), 1, false);
-      case 12: return b <= 3 ? add(cosh(x), std::exp(b), false) : add(tanh(x), 1, false);
-      case 13: return add(tanh(x), 1, false);
-      case 14: return add(erf(x), 1, false);
-      case 15: return add(sigmoid(x), 1, false);
-      case 16: return add(square(x), b * b, false);
-      default: return add(relu(x), b, v.exact);
+      case 0:
+        return add(neg(x), b, v.exact);
+      case 1:
+        return add(abs(x), b, v.exact);
+      case 2:
+        return add(sqrt(positive), b + 1, false);
+      case 3:
+        return add(rsqrt(positive), 2, false);
+      case 4:
+        return b <= 3 ? add(exp(x), std::exp(b), false) : add(exp(neg(positive)), 1, false);
+      case 5:
+        return b <= 3 ? add(expm1(x), std::exp(b), false) : add(expm1(neg(positive)), 1, false);
+      case 6:
+        return add(log(positive), b + 1, false);
+      case 7:
+        return add(log1p(positive), b + 1, false);
+      case 8:
+        return add(sin(x), 1, false);
+      case 9:
+        return add(cos(x), 1, false);
+      case 10:
+        return add(atan(x), 2, false);
+      case 11:
+        return b <= 3 ? add(sinh(x), std::exp(b), false) : add(tanh(x), 1, false);
+      case 12:
+        return b <= 3 ? add(cosh(x), std::exp(b), false) : add(tanh(x), 1, false);
+      case 13:
+        return add(tanh(x), 1, false);
+      case 14:
+        return add(erf(x), 1, false);
+      case 15:
+        return add(sigmoid(x), 1, false);
+      case 16:
+        return add(square(x), b * b, false);
+      default:
+        return add(relu(x), b, v.exact);
     }
   }
 
@@ -184,15 +206,24 @@ class RandomGraphMaker {
     const bool exact = a.exact && b.exact;
     const Tensor positive = abs(b.tensor) + 0.5;
     switch (pick(9)) {
-      case 0: return add(a.tensor + b.tensor, a.bound + b.bound, false);
-      case 1: return add(a.tensor - b.tensor, a.bound + b.bound, false);
-      case 2: return add(a.tensor * b.tensor, a.bound * b.bound, false);
-      case 3: return add(a.tensor / positive, a.bound * 2, false);
-      case 4: return add(minimum(a.tensor, b.tensor), std::max(a.bound, b.bound), exact);
-      case 5: return add(maximum(a.tensor, b.tensor), std::max(a.bound, b.bound), exact);
-      case 6: return add(pow(positive, tanh(a.tensor)), b.bound + 2.5, false);
-      case 7: return add(div_root(a.tensor, positive, scalar(0.5, positive.dtype())), a.bound, false);
-      default: return add(atan2(a.tensor, positive), 4, false);
+      case 0:
+        return add(a.tensor + b.tensor, a.bound + b.bound, false);
+      case 1:
+        return add(a.tensor - b.tensor, a.bound + b.bound, false);
+      case 2:
+        return add(a.tensor * b.tensor, a.bound * b.bound, false);
+      case 3:
+        return add(a.tensor / positive, a.bound * 2, false);
+      case 4:
+        return add(minimum(a.tensor, b.tensor), std::max(a.bound, b.bound), exact);
+      case 5:
+        return add(maximum(a.tensor, b.tensor), std::max(a.bound, b.bound), exact);
+      case 6:
+        return add(pow(positive, tanh(a.tensor)), b.bound + 2.5, false);
+      case 7:
+        return add(div_root(a.tensor, positive, scalar(0.5, positive.dtype())), a.bound, false);
+      default:
+        return add(atan2(a.tensor, positive), 4, false);
     }
   }
 
@@ -201,13 +232,20 @@ class RandomGraphMaker {
     const Value* v = find([](const Value& x) { return computes(x) && x.exact; });
     const Tensor& x = v->tensor;
     switch (pick(7)) {
-      case 0: return add(floor(x), v->bound + 1, true);
-      case 1: return add(ceil(x), v->bound + 1, true);
-      case 2: return add(round(x), v->bound + 1, true);
-      case 3: return add(trunc(x), v->bound, true);
-      case 4: return add(sign(x), 1, true);
-      case 5: return add(is_finite(x), 1, true);
-      default: return add(is_nan(x), 1, true);
+      case 0:
+        return add(floor(x), v->bound + 1, true);
+      case 1:
+        return add(ceil(x), v->bound + 1, true);
+      case 2:
+        return add(round(x), v->bound + 1, true);
+      case 3:
+        return add(trunc(x), v->bound, true);
+      case 4:
+        return add(sign(x), 1, true);
+      case 5:
+        return add(is_finite(x), 1, true);
+      default:
+        return add(is_nan(x), 1, true);
     }
   }
 
@@ -216,18 +254,25 @@ class RandomGraphMaker {
     const Value b = partner(*v);
     const Tensor other = b.exact ? b.tensor : scalar(0.25, v->tensor.dtype());
     switch (pick(6)) {
-      case 0: return v->tensor < other;
-      case 1: return v->tensor <= other;
-      case 2: return v->tensor > other;
-      case 3: return v->tensor >= other;
-      case 4: return v->tensor == other;
-      default: return v->tensor != other;
+      case 0:
+        return v->tensor < other;
+      case 1:
+        return v->tensor <= other;
+      case 2:
+        return v->tensor > other;
+      case 3:
+        return v->tensor >= other;
+      case 4:
+        return v->tensor == other;
+      default:
+        return v->tensor != other;
     }
   }
 
   void choice() {
     const Tensor c = condition();
-    if (chance(30)) return add(chance(50) ? logical_not(c) : logical_or(c, logical_and(c, condition_like(c))), 1, true);
+    if (chance(30))
+      return add(chance(50) ? logical_not(c) : logical_or(c, logical_and(c, condition_like(c))), 1, true);
     const Value a = some_float();
     if (!broadcastable(a.tensor.shape(), c.shape())) return add(c, 1, true);
     const Value b = partner(a);
@@ -241,7 +286,8 @@ class RandomGraphMaker {
   }
 
   void reduction() {
-    const Value* v = find([](const Value& x) { return x.tensor.rank() > 0 && x.tensor.dtype() != DType::boolean; });
+    const Value* v =
+        find([](const Value& x) { return x.tensor.rank() > 0 && x.tensor.dtype() != DType::boolean; });
     if (v == nullptr) return;
     const Value x = *v;
     Axes axes;
@@ -251,10 +297,15 @@ class RandomGraphMaker {
     const std::int64_t axis = static_cast<std::int64_t>(pick(x.tensor.rank()));
     const bool whole = is_integer(x.tensor.dtype());
     switch (pick(5)) {
-      case 0: return add(sum(x.tensor, axes, chance(50)), x.bound * n, whole);
-      case 1: return add(amax(x.tensor, axes, chance(50)), x.bound, x.exact);
-      case 2: return add(amin(x.tensor, axes, chance(50)), x.bound, x.exact);
-      case 3: return whole ? add(sum(x.tensor, axes), x.bound * n, true) : add(mean(x.tensor, axes, chance(50)), x.bound, false);
+      case 0:
+        return add(sum(x.tensor, axes, chance(50)), x.bound * n, whole);
+      case 1:
+        return add(amax(x.tensor, axes, chance(50)), x.bound, x.exact);
+      case 2:
+        return add(amin(x.tensor, axes, chance(50)), x.bound, x.exact);
+      case 3:
+        return whole ? add(sum(x.tensor, axes), x.bound * n, true)
+                     : add(mean(x.tensor, axes, chance(50)), x.bound, false);
       default:
         if (!x.exact) return;
         return add(chance(50) ? argmax(x.tensor, axis) : argmin(x.tensor, axis), n, true);
@@ -265,11 +316,16 @@ class RandomGraphMaker {
     const Value v = values_[pick(values_.size())];
     const Tensor& x = v.tensor;
     switch (pick(5)) {
-      case 0: return add(flatten(x), v.bound, v.exact);
-      case 1: return add(unsqueeze(x, static_cast<std::int64_t>(pick(x.rank() + 1))), v.bound, v.exact);
-      case 2: return add(permute(x, shuffled(x.rank())), v.bound, v.exact);
-      case 3: return stretched(v);
-      default: return cut(v);
+      case 0:
+        return add(flatten(x), v.bound, v.exact);
+      case 1:
+        return add(unsqueeze(x, static_cast<std::int64_t>(pick(x.rank() + 1))), v.bound, v.exact);
+      case 2:
+        return add(permute(x, shuffled(x.rank())), v.bound, v.exact);
+      case 3:
+        return stretched(v);
+      default:
+        return cut(v);
     }
   }
 
@@ -295,7 +351,8 @@ class RandomGraphMaker {
       const Dim& d = v.tensor.dim(axis);
       if (!d.is_static() || d.factor < 2) continue;
       const auto start = static_cast<std::int64_t>(pick(static_cast<std::size_t>(d.factor)));
-      return add(slice(v.tensor, static_cast<std::int64_t>(axis), start, d.factor, 1 + static_cast<std::int64_t>(pick(2))),
+      return add(slice(v.tensor, static_cast<std::int64_t>(axis), start, d.factor,
+                       1 + static_cast<std::int64_t>(pick(2))),
                  v.bound, v.exact);
     }
   }
@@ -311,8 +368,8 @@ class RandomGraphMaker {
       high[axis] = static_cast<std::int64_t>(pick(3));
       if (chance(50)) {
         const Value* other = find([&](const Value& x) { return x.tensor.type() == v.tensor.type(); });
-        return add(concat({v.tensor, other->tensor}, static_cast<std::int64_t>(axis)), std::max(v.bound, other->bound),
-                   v.exact && other->exact);
+        return add(concat({v.tensor, other->tensor}, static_cast<std::int64_t>(axis)),
+                   std::max(v.bound, other->bound), v.exact && other->exact);
       }
     }
     add(pad(v.tensor, low, high, chance(50) ? 0 : 0.5), v.bound + 1, v.exact);
@@ -330,7 +387,8 @@ class RandomGraphMaker {
     const double n = static_cast<double>(inner.value(out_.sizes));
     if (b == nullptr) return weighted(a, inner);
     const bool direct = b->tensor.dim(0) == inner;
-    add(direct ? matmul(a.tensor, b->tensor) : matmul_transposed(a.tensor, b->tensor), a.bound * b->bound * n, false);
+    add(direct ? matmul(a.tensor, b->tensor) : matmul_transposed(a.tensor, b->tensor), a.bound * b->bound * n,
+        false);
   }
 
   /// A product with a weight of its own.
@@ -344,7 +402,8 @@ class RandomGraphMaker {
   }
 
   void indexing() {
-    const Value* index = find([](const Value& v) { return is_integer(v.tensor.dtype()) && v.tensor.dtype() != DType::u8; });
+    const Value* index =
+        find([](const Value& v) { return is_integer(v.tensor.dtype()) && v.tensor.dtype() != DType::u8; });
     const Value* table = find([](const Value& v) { return computes(v) && v.tensor.rank() > 0; });
     if (index == nullptr || table == nullptr || table->tensor.rank() + index->tensor.rank() > 6) return;
     if (chance(60)) {
@@ -355,20 +414,28 @@ class RandomGraphMaker {
     if (table->tensor.rank() < index->tensor.rank()) return;
     for (std::size_t i = 0; i < index->tensor.rank(); ++i)
       if (index->tensor.dim(i) != table->tensor.dim(i)) return;
-    add(scatter_add(index->tensor, table->tensor, Dim(5)), table->bound * static_cast<double>(count(index->tensor.shape())), false);
+    add(scatter_add(index->tensor, table->tensor, Dim(5)),
+        table->bound * static_cast<double>(count(index->tensor.shape())), false);
   }
 
   void integers() {
-    const Value* a = find([](const Value& v) { return is_integer(v.tensor.dtype()) && v.tensor.dtype() != DType::u8; });
+    const Value* a =
+        find([](const Value& v) { return is_integer(v.tensor.dtype()) && v.tensor.dtype() != DType::u8; });
     if (a == nullptr) return;
     const Value b = partner(*a);
     switch (pick(6)) {
-      case 0: return add(a->tensor + b.tensor, 0, true);
-      case 1: return add(a->tensor - b.tensor, 0, true);
-      case 2: return add(a->tensor * b.tensor, 0, true);
-      case 3: return add(floor_div(a->tensor, b.tensor), 0, true);
-      case 4: return add(remainder(a->tensor, b.tensor), 0, true);
-      default: return add(maximum(a->tensor, neg(b.tensor)), 0, true);
+      case 0:
+        return add(a->tensor + b.tensor, 0, true);
+      case 1:
+        return add(a->tensor - b.tensor, 0, true);
+      case 2:
+        return add(a->tensor * b.tensor, 0, true);
+      case 3:
+        return add(floor_div(a->tensor, b.tensor), 0, true);
+      case 4:
+        return add(remainder(a->tensor, b.tensor), 0, true);
+      default:
+        return add(maximum(a->tensor, neg(b.tensor)), 0, true);
     }
   }
 
@@ -377,7 +444,8 @@ class RandomGraphMaker {
     const DType to = any_dtype();
     if (!is_floating(to) && !v.exact) return;
     const bool wide = is_integer(v.tensor.dtype()) && is_floating(to);
-    add(cast(v.tensor, to), wide ? 1e6 : v.bound, v.exact && !wide && size_of(to) >= size_of(v.tensor.dtype()));
+    add(cast(v.tensor, to), wide ? 1e6 : v.bound,
+        v.exact && !wide && size_of(to) >= size_of(v.tensor.dtype()));
   }
 
   void source() {
@@ -387,10 +455,14 @@ class RandomGraphMaker {
     const auto stream = static_cast<std::int64_t>(values_.size());
     const DType dtype = chance(70) ? DType::f32 : DType::f64;
     switch (pick(5)) {
-      case 0: return add(random_uniform(shape, seed, step, stream, dtype), 1, true);
-      case 1: return add(random_normal(shape, seed, step, stream, dtype), 6, false);
-      case 2: return add(random_bernoulli(shape, 0.3, seed, step, stream), 1, true);
-      case 3: return add(size(Dim::batch(), dtype) * 0.01, 2, false);
+      case 0:
+        return add(random_uniform(shape, seed, step, stream, dtype), 1, true);
+      case 1:
+        return add(random_normal(shape, seed, step, stream, dtype), 6, false);
+      case 2:
+        return add(random_bernoulli(shape, 0.3, seed, step, stream), 1, true);
+      case 3:
+        return add(size(Dim::batch(), dtype) * 0.01, 2, false);
       default:
         if (shape.rank() == 0) return;
         return add(iota(shape, static_cast<std::int64_t>(pick(shape.rank())), DType::i64), 300, true);
@@ -402,16 +474,26 @@ class RandomGraphMaker {
     const Value v = some_float();
     const Tensor& x = v.tensor;
     switch (pick(10)) {
-      case 0: return add(x * 1.0, v.bound, v.exact);
-      case 1: return add(x + 0.0, v.bound, false);
-      case 2: return add(neg(neg(x)), v.bound, v.exact);
-      case 3: return add(x / 4.0, v.bound, false);
-      case 4: return add(pow(x, scalar(2, x.dtype())), v.bound * v.bound, false);
-      case 5: return add(x * -1.0, v.bound, v.exact);
-      case 6: return add(stop_gradient(x), v.bound, v.exact);
-      case 7: return add(cast(cast(x, DType::f64), x.dtype()), v.bound, v.exact);
-      case 8: return add(x * 0.0, v.bound, false);
-      default: return add(x - neg(x), 2 * v.bound, false);
+      case 0:
+        return add(x * 1.0, v.bound, v.exact);
+      case 1:
+        return add(x + 0.0, v.bound, false);
+      case 2:
+        return add(neg(neg(x)), v.bound, v.exact);
+      case 3:
+        return add(x / 4.0, v.bound, false);
+      case 4:
+        return add(pow(x, scalar(2, x.dtype())), v.bound * v.bound, false);
+      case 5:
+        return add(x * -1.0, v.bound, v.exact);
+      case 6:
+        return add(stop_gradient(x), v.bound, v.exact);
+      case 7:
+        return add(cast(cast(x, DType::f64), x.dtype()), v.bound, v.exact);
+      case 8:
+        return add(x * 0.0, v.bound, false);
+      default:
+        return add(x - neg(x), 2 * v.bound, false);
     }
   }
 
@@ -419,7 +501,8 @@ class RandomGraphMaker {
     std::vector<Tensor> chosen;
     for (std::size_t i = values_.size(); i-- > 0 && chosen.size() < 4;) chosen.push_back(values_[i].tensor);
     if (options_.gradients) chosen = slopes(chosen);
-    for (const Tensor& t : chosen) out_.graph.outputs.push_back({"y" + std::to_string(out_.graph.outputs.size()), t});
+    for (const Tensor& t : chosen)
+      out_.graph.outputs.push_back({"y" + std::to_string(out_.graph.outputs.size()), t});
   }
 
   std::vector<Tensor> slopes(const std::vector<Tensor>& of) {
@@ -444,15 +527,16 @@ inline RandomGraph random_graph(std::uint64_t seed, RandomGraphOptions options =
   return RandomGraphMaker(seed, options).take();
 }
 
-/// Where two results differ by more than rounding, in words; "" when nowhere. `precise` is the same result computed
-/// in f64: what it differs by from `wanted` tells how much rounding matters there.
+/// Where two results differ by more than rounding, in words; "" when nowhere. `precise` is the same result
+/// computed in f64: what it differs by from `wanted` tells how much rounding matters there.
 inline std::string difference(const Array& got, const Array& wanted, const Array& precise) {
   if (got.dtype() != wanted.dtype() || got.dims() != wanted.dims())
     return got.type_string() + " instead of " + wanted.type_string();
   double scale = 1e-3;
   for (std::int64_t i = 0; i < wanted.count(); ++i)
     if (std::isfinite(wanted.at(i))) scale = std::max(scale, std::abs(wanted.at(i)));
-  const double unit = wanted.dtype() == DType::f64 && identical(wanted, precise) ? 1e-11 : 2e-5;  // no f32 on the way
+  const double unit =
+      wanted.dtype() == DType::f64 && identical(wanted, precise) ? 1e-11 : 2e-5;  // no f32 on the way
   for (std::int64_t i = 0; i < wanted.count(); ++i) {
     const double a = got.at(i);
     const double b = wanted.at(i);

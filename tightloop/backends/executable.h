@@ -16,7 +16,7 @@ namespace tightloop::backends {
 struct RunArgs {
   std::vector<void*> inputs;
   std::vector<void*> outputs;
-  Sampling sampling;               ///< gives each step its rows and the batch size
+  Sampling sampling;  ///< gives each step its rows and the batch size
   std::int64_t first_step = 0;
   std::int64_t steps = 1;
   std::uint64_t seed = 0;
@@ -25,8 +25,8 @@ struct RunArgs {
 /// Facts for `check`, `bench` and later `explain`.
 struct Report {
   double compile_ms = 0;
-  bool cached = false;             ///< the native code came from the disk cache
-  int threads = 1;                 ///< that the steps use
+  bool cached = false;               ///< the native code came from the disk cache
+  int threads = 1;                   ///< that the steps use
   std::vector<std::string> kernels;  ///< one line each
 };
 

@@ -50,7 +50,8 @@ Array::Array(DType dtype, std::vector<std::int64_t> dims) : dtype_(dtype), dims_
   count_ = product(dims_);
   const std::size_t padded = (bytes + kAlignment) / kAlignment * kAlignment;
   void* p = padded < bytes ? nullptr : std::aligned_alloc(kAlignment, padded);
-  if (p == nullptr) throw Error("array: cannot allocate " + std::to_string(bytes) + " bytes for " + type_string());
+  if (p == nullptr)
+    throw Error("array: cannot allocate " + std::to_string(bytes) + " bytes for " + type_string());
   std::memset(p, 0, padded);
   bytes_ = static_cast<std::byte*>(p);
   owner_ = std::shared_ptr<const void>(p, [](const void* q) { std::free(const_cast<void*>(q)); });
@@ -76,7 +77,8 @@ Array Array::clone() const {
 
 Array Array::reshaped(std::vector<std::int64_t> dims) const {
   if (product(dims) != count_)
-    throw Error("reshape: " + type_string() + " does not have " + std::to_string(product(dims)) + " elements");
+    throw Error("reshape: " + type_string() + " does not have " + std::to_string(product(dims)) +
+                " elements");
   Array view = *this;
   view.dims_ = std::move(dims);
   return view;
@@ -97,44 +99,79 @@ Array Array::cast(DType to) const {
 
 double Array::at(std::int64_t i) const {
   switch (dtype_) {
-    case DType::f32: return load<float>(bytes_, i);
-    case DType::f64: return load<double>(bytes_, i);
-    case DType::bf16: return from_bf16(load<std::uint16_t>(bytes_, i));
-    case DType::f16: return from_f16(load<std::uint16_t>(bytes_, i));
-    default: return static_cast<double>(int_at(i));
+    case DType::f32:
+      return load<float>(bytes_, i);
+    case DType::f64:
+      return load<double>(bytes_, i);
+    case DType::bf16:
+      return from_bf16(load<std::uint16_t>(bytes_, i));
+    case DType::f16:
+      return from_f16(load<std::uint16_t>(bytes_, i));
+    default:
+      return static_cast<double>(int_at(i));
   }
 }
 
 std::int64_t Array::int_at(std::int64_t i) const {
   switch (dtype_) {
-    case DType::i32: return load<std::int32_t>(bytes_, i);
-    case DType::i64: return load<std::int64_t>(bytes_, i);
-    case DType::u8: return load<std::uint8_t>(bytes_, i);
-    case DType::boolean: return load<std::uint8_t>(bytes_, i) != 0;
-    default: return saturate<std::int64_t>(at(i));
+    case DType::i32:
+      return load<std::int32_t>(bytes_, i);
+    case DType::i64:
+      return load<std::int64_t>(bytes_, i);
+    case DType::u8:
+      return load<std::uint8_t>(bytes_, i);
+    case DType::boolean:
+      return load<std::uint8_t>(bytes_, i) != 0;
+    default:
+      return saturate<std::int64_t>(at(i));
   }
 }
 
 void Array::set(std::int64_t i, double v) {
   switch (dtype_) {
-    case DType::f32: store(bytes_, i, static_cast<float>(v)); break;
-    case DType::f64: store(bytes_, i, v); break;
-    case DType::bf16: store(bytes_, i, to_bf16(static_cast<float>(v))); break;
-    case DType::f16: store(bytes_, i, to_f16(static_cast<float>(v))); break;
-    case DType::i32: store(bytes_, i, saturate<std::int32_t>(v)); break;
-    case DType::i64: store(bytes_, i, saturate<std::int64_t>(v)); break;
-    case DType::u8: store(bytes_, i, saturate<std::uint8_t>(v)); break;
-    case DType::boolean: store(bytes_, i, static_cast<std::uint8_t>(v != 0)); break;
+    case DType::f32:
+      store(bytes_, i, static_cast<float>(v));
+      break;
+    case DType::f64:
+      store(bytes_, i, v);
+      break;
+    case DType::bf16:
+      store(bytes_, i, to_bf16(static_cast<float>(v)));
+      break;
+    case DType::f16:
+      store(bytes_, i, to_f16(static_cast<float>(v)));
+      break;
+    case DType::i32:
+      store(bytes_, i, saturate<std::int32_t>(v));
+      break;
+    case DType::i64:
+      store(bytes_, i, saturate<std::int64_t>(v));
+      break;
+    case DType::u8:
+      store(bytes_, i, saturate<std::uint8_t>(v));
+      break;
+    case DType::boolean:
+      store(bytes_, i, static_cast<std::uint8_t>(v != 0));
+      break;
   }
 }
 
 void Array::set_int(std::int64_t i, std::int64_t v) {
   switch (dtype_) {
-    case DType::i32: store(bytes_, i, static_cast<std::int32_t>(v)); break;
-    case DType::i64: store(bytes_, i, v); break;
-    case DType::u8: store(bytes_, i, static_cast<std::uint8_t>(v)); break;
-    case DType::boolean: store(bytes_, i, static_cast<std::uint8_t>(v != 0)); break;
-    default: set(i, static_cast<double>(v));
+    case DType::i32:
+      store(bytes_, i, static_cast<std::int32_t>(v));
+      break;
+    case DType::i64:
+      store(bytes_, i, v);
+      break;
+    case DType::u8:
+      store(bytes_, i, static_cast<std::uint8_t>(v));
+      break;
+    case DType::boolean:
+      store(bytes_, i, static_cast<std::uint8_t>(v != 0));
+      break;
+    default:
+      set(i, static_cast<double>(v));
   }
 }
 

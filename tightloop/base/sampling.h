@@ -9,8 +9,8 @@ namespace tightloop {
 /// cut into batches; the short last batch is kept unless `drop_last`. A pure function of its
 /// members and the step: nothing depends on what ran before.
 struct Sampling {
-  std::int64_t rows = 1;     ///< rows of the data set (N)
-  std::int64_t batch = 1;    ///< rows of a full batch
+  std::int64_t rows = 1;   ///< rows of the data set (N)
+  std::int64_t batch = 1;  ///< rows of a full batch
   bool shuffle = false;
   bool drop_last = false;
   std::uint64_t seed = 0;
@@ -25,9 +25,7 @@ struct Sampling {
     std::int64_t size;
   };
 
-  std::int64_t steps_per_epoch() const {
-    return drop_last ? rows / batch : (rows + batch - 1) / batch;
-  }
+  std::int64_t steps_per_epoch() const { return drop_last ? rows / batch : (rows + batch - 1) / batch; }
   Batch at(std::int64_t step) const;
   /// Writes the row indices of batch `b` to `out` (b.size of them). Vectorised; allocates nothing.
   void fill(const Batch& b, std::int64_t* out) const;

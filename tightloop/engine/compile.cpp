@@ -51,8 +51,8 @@ std::int64_t batch_of(const std::vector<Tensor>& arguments, const std::string& n
   for (const Tensor& t : arguments) {
     if (t.rank() == 0) continue;
     if (first != nullptr && first->dim(0) != t.dim(0))
-      throw Error(name + ": the batch option wants one leading dim for all arguments, " + to_string(first->type()) +
-                  " and " + to_string(t.type()) + " came");
+      throw Error(name + ": the batch option wants one leading dim for all arguments, " +
+                  to_string(first->type()) + " and " + to_string(t.type()) + " came");
     if (first == nullptr) first = &t;
   }
   return first == nullptr ? 1 : first->dim(0).factor;
@@ -90,8 +90,8 @@ std::vector<Tensor> FunctionPrograms::placeholders(const std::vector<Tensor>& ar
   return out;
 }
 
-std::size_t FunctionPrograms::add(const void* tag, const std::vector<Tensor>& placeholders, const Trace& trace,
-                                  const std::vector<Tensor>& results) {
+std::size_t FunctionPrograms::add(const void* tag, const std::vector<Tensor>& placeholders,
+                                  const Trace& trace, const std::vector<Tensor>& results) {
   std::vector<ir::Graph::Output> outputs;
   std::vector<std::string> names;
   for (const Tensor& t : results) {
@@ -113,7 +113,8 @@ std::size_t FunctionPrograms::add(const void* tag, const std::vector<Tensor>& pl
 
 std::vector<Tensor> FunctionPrograms::run(std::size_t index, const std::vector<Tensor>& arguments) {
   Form& form = impl_->forms.at(index);
-  for (std::size_t i = 0; i < arguments.size(); ++i) form.program.bind(form.arguments[i], arguments[i].array());
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    form.program.bind(form.arguments[i], arguments[i].array());
   for (const Bound& b : form.variables)
     form.program.bind(b.input, b.updated ? b.variable.exclusive() : b.variable.shared());
   form.program.run_once(impl_->options.batch ? batch_of(arguments, impl_->options.name) : 1);

@@ -23,7 +23,8 @@
 namespace tightloop {
 
 struct FunctionOptions {
-  /// The leading dim of every argument (of rank 1 and more) is the batch: other batch sizes need no new trace.
+  /// The leading dim of every argument (of rank 1 and more) is the batch: other batch sizes need no new
+  /// trace.
   bool batch = false;
   std::string name = "function";
   CompileOptions compile = {};
@@ -123,9 +124,10 @@ class Compiled {
   std::vector<std::shared_ptr<const void>> results_;  ///< the structure that each form returns
 };
 
-/// A callable that runs `fn` as native code. fn takes and returns tensors (or vectors, arrays, pairs and tuples of
-/// them, or nothing) and may read and assign variables. It is traced once for each signature (dtypes and shapes) of
-/// its arguments; other tensors it uses are constants from then on. Called inside a trace it is fn.
+/// A callable that runs `fn` as native code. fn takes and returns tensors (or vectors, arrays, pairs and
+/// tuples of them, or nothing) and may read and assign variables. It is traced once for each signature
+/// (dtypes and shapes) of its arguments; other tensors it uses are constants from then on. Called inside a
+/// trace it is fn.
 template <class Fn>
 Compiled<std::decay_t<Fn>> compile(Fn&& fn, FunctionOptions options = {}) {
   return {std::forward<Fn>(fn), std::move(options)};
@@ -166,21 +168,22 @@ auto value_and_gradients(Fn& fn, Arguments arguments, std::index_sequence<at...>
 
 }  // namespace detail
 
-/// A callable g with g(args...) = (fn(args...), gradients). fn returns its loss, a scalar, alone or first in a pair or
-/// tuple. Gradients are with respect to the arguments numbered in the template list (the first by default):
-/// of one argument in its own form, of several a tuple.
+/// A callable g with g(args...) = (fn(args...), gradients). fn returns its loss, a scalar, alone or first in
+/// a pair or tuple. Gradients are with respect to the arguments numbered in the template list (the first by
+/// default): of one argument in its own form, of several a tuple.
 template <std::size_t... at, class Fn>
 auto value_and_grad(Fn fn) {
   return [fn = std::move(fn)](const auto&... args) mutable {
-    using Numbers = std::conditional_t<sizeof...(at) == 0, std::index_sequence<0>, std::index_sequence<at...>>;
-    return detail::value_and_gradients(fn, std::tuple<detail::Argument<std::decay_t<decltype(args)>>...>(args...),
-                                       Numbers());
+    using Numbers =
+        std::conditional_t<sizeof...(at) == 0, std::index_sequence<0>, std::index_sequence<at...>>;
+    return detail::value_and_gradients(
+        fn, std::tuple<detail::Argument<std::decay_t<decltype(args)>>...>(args...), Numbers());
   };
 }
 
 /// The same with respect to variables that fn reads: gradients as std::vector<Tensor> in their order.
 template <class Fn, std::ranges::input_range Variables>
-  requires std::convertible_to<std::ranges::range_value_t<Variables>, Variable>
+requires std::convertible_to<std::ranges::range_value_t<Variables>, Variable>
 auto value_and_grad(Fn fn, const Variables& variables) {
   std::vector<Variable> list;
   for (const auto& v : variables) list.push_back(v);
@@ -196,10 +199,12 @@ auto value_and_grad(Fn fn, const Variables& variables) {
 /// value_and_grad() without the value.
 template <std::size_t... at, class Fn>
 auto grad(Fn fn) {
-  return [both = value_and_grad<at...>(std::move(fn))](const auto&... args) mutable { return both(args...).second; };
+  return [both = value_and_grad<at...>(std::move(fn))](const auto&... args) mutable {
+    return both(args...).second;
+  };
 }
 template <class Fn, std::ranges::input_range Variables>
-  requires std::convertible_to<std::ranges::range_value_t<Variables>, Variable>
+requires std::convertible_to<std::ranges::range_value_t<Variables>, Variable>
 auto grad(Fn fn, const Variables& variables) {
   return [both = value_and_grad(std::move(fn), variables)](const auto&... args) mutable {
     return both(args...).second;

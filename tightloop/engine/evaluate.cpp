@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor::array(): small graphs by the interpreter, larger ones by a program that is kept for the next graph of
-// the same text.
+// Tensor::array(): small graphs by the interpreter, larger ones by a program that is kept for the next graph
+// of the same text.
 #include <tightloop/backends/reference/interpret.h>
 #include <tightloop/engine/evaluate.h>
 #include <tightloop/engine/lift.h>
@@ -90,7 +90,8 @@ const Node* missing_input(const Tensor& root) {
     const Node* node = pending.back();
     pending.pop_back();
     if (node->value != nullptr || !seen.emplace(node, true).second) continue;
-    if (node->op == &ops::input_op() || node->op == &ops::size_op() || !node->type.shape.is_static()) return node;
+    if (node->op == &ops::input_op() || node->op == &ops::size_op() || !node->type.shape.is_static())
+      return node;
     for (const Tensor& t : node->inputs) pending.push_back(t.id());
   }
   return nullptr;

@@ -19,8 +19,8 @@ enum class Scalars : std::uint8_t {
   constants,  ///< a scalar value is written into the code
 };
 
-/// Replaces each node that has a value (data leaves and whatever was read before) by an input of role argument,
-/// named #0, #1, …; what only they needed is left out.
+/// Replaces each node that has a value (data leaves and whatever was read before) by an input of role
+/// argument, named #0, #1, …; what only they needed is left out.
 Lifted lift_values(const ir::Graph& graph, Scalars scalars);
 
 }  // namespace tightloop

@@ -8,8 +8,8 @@
 
 namespace tightloop {
 
-/// The elements in nested brackets, as NumPy prints them: six significant digits, columns aligned, and only three at
-/// each end of a dim when there are more than 1000 elements.
+/// The elements in nested brackets, as NumPy prints them: six significant digits, columns aligned, and only
+/// three at each end of a dim when there are more than 1000 elements.
 std::string to_string(const Array& array);
 /// Reads the tensor and adds its type: "[1, 2.5] f32[2]". A tensor that depends on an input without value
 /// prints as its type and op alone.

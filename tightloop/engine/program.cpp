@@ -48,7 +48,9 @@ Sizes sizes_at(const Sampling& s, std::int64_t step) {
   return {s.at(step).size, s.data_rows != 0 ? s.data_rows : s.rows};
 }
 
-Sizes largest(const Sampling& s) { return {std::min(s.batch, s.rows), s.data_rows != 0 ? s.data_rows : s.rows}; }
+Sizes largest(const Sampling& s) {
+  return {std::min(s.batch, s.rows), s.data_rows != 0 ? s.data_rows : s.rows};
+}
 
 struct Input {
   std::string name;
@@ -117,7 +119,8 @@ std::size_t Program::Impl::find(std::string_view name) const {
 
 Input& Program::Impl::find_state(std::string_view name) {
   Input& input = inputs[find(name)];
-  if (!input.is_state()) throw Error("program: '" + input.name + "' is of role " + input.role + ", not a state");
+  if (!input.is_state())
+    throw Error("program: '" + input.name + "' is of role " + input.role + ", not a state");
   place_states();
   return input;
 }
@@ -127,9 +130,11 @@ void Program::Impl::place_states() {
   std::size_t bytes = 0;
   for (const Input& input : inputs)
     if (input.is_state() && !input.bound) bytes += aligned(bytes_of(input.type, {}));
-  const bool placed = std::none_of(inputs.begin(), inputs.end(), [](const Input& i) { return i.is_state() && !i.bound; });
+  const bool placed =
+      std::none_of(inputs.begin(), inputs.end(), [](const Input& i) { return i.is_state() && !i.bound; });
   if (placed) return;
-  const auto arena = std::make_shared<Array>(DType::u8, std::vector<std::int64_t>{static_cast<std::int64_t>(bytes)});
+  const auto arena =
+      std::make_shared<Array>(DType::u8, std::vector<std::int64_t>{static_cast<std::int64_t>(bytes)});
   std::byte* at = arena->bytes();
   for (Input& input : inputs) {
     if (!input.is_state() || input.bound) continue;
@@ -153,14 +158,15 @@ void Program::Impl::check_inputs(const Sizes& sizes) const {
     if (!input.is_given()) continue;
     if (!input.bound) throw Error("program: the input '" + input.name + "' is not bound");
     if (fits(input.value, input.type, sizes)) continue;
-    throw Error("program: the input '" + input.name + "' is bound to " + input.value.type_string() + ", but " +
-                to_string(input.type) + " with B = " + std::to_string(sizes.batch) +
+    throw Error("program: the input '" + input.name + "' is bound to " + input.value.type_string() +
+                ", but " + to_string(input.type) + " with B = " + std::to_string(sizes.batch) +
                 " and N = " + std::to_string(sizes.rows) + " is needed");
   }
 }
 
 void Program::Impl::refresh_pointers() {
-  for (std::size_t i = 0; i < inputs.size(); ++i) args.inputs[i] = inputs[i].is_given() ? inputs[i].value.bytes() : nullptr;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    args.inputs[i] = inputs[i].is_given() ? inputs[i].value.bytes() : nullptr;
   for (std::size_t i = 0; i < results.size(); ++i)
     args.outputs[i] = results[i].state != nullptr ? nullptr : results[i].buffer.bytes();
 }
@@ -192,8 +198,8 @@ void Program::bind(std::string_view name, Array value) { bind(impl_->find(name),
 void Program::bind(std::size_t index, Array value) {
   Input& input = impl_->inputs.at(index);
   if (!fits(value, input.type))
-    throw Error("program: the input '" + input.name + "' takes " + to_string(input.type) + ", " + value.type_string() +
-                " came");
+    throw Error("program: the input '" + input.name + "' takes " + to_string(input.type) + ", " +
+                value.type_string() + " came");
   input.value = std::move(value);
   input.bound = true;
 }
@@ -209,8 +215,8 @@ Array Program::state(std::string_view name) { return impl_->find_state(name).val
 void Program::set_state(std::string_view name, const Array& value) {
   Input& input = impl_->find_state(name);
   if (!fits(value, input.type))
-    throw Error("program: the state '" + input.name + "' is " + to_string(input.type) + ", " + value.type_string() +
-                " came");
+    throw Error("program: the state '" + input.name + "' is " + to_string(input.type) + ", " +
+                value.type_string() + " came");
   if (value.size_bytes() != 0) std::memcpy(input.value.bytes(), value.bytes(), value.size_bytes());
 }
 

@@ -19,10 +19,10 @@ enum class Backend : std::uint8_t {
 
 struct CompileOptions {
   Backend backend = Backend::cpu;
-  int threads = 0;               ///< at most so many, as far as they pay; 0: as there are cores
-  bool disk_cache = true;        ///< keep native code on disk under a content hash
-  std::string cache_directory;   ///< "": the user's cache folder
-  bool precise = false;          ///< reference only: compute f32 in f64
+  int threads = 0;              ///< at most so many, as far as they pay; 0: as there are cores
+  bool disk_cache = true;       ///< keep native code on disk under a content hash
+  std::string cache_directory;  ///< "": the user's cache folder
+  bool precise = false;         ///< reference only: compute f32 in f64
   ir::PassOptions passes;
 };
 
@@ -49,7 +49,8 @@ class Program {
   const ir::Graph& graph() const;
 
   /// Feeds an input of role data, argument or state from `value` without a copy. A bound state is updated in
-  /// place. Throws Error on an unknown name and on another dtype or shape than the input's (B and N fit any number).
+  /// place. Throws Error on an unknown name and on another dtype or shape than the input's (B and N fit any
+  /// number).
   void bind(std::string_view input, Array value);
   /// The same by number, for callers that bind before every run.
   void bind(std::size_t input, Array value);
@@ -72,8 +73,8 @@ class Program {
   void set_seed(std::uint64_t seed);
   /// Allocates temporaries and results for batches of this sampling; run() then allocates nothing.
   void reserve(const Sampling& sampling);
-  /// Runs `steps` steps from `first_step`. Throws Error when an input is not bound, or when a bound array's rows
-  /// are not those of `sampling`.
+  /// Runs `steps` steps from `first_step`. Throws Error when an input is not bound, or when a bound array's
+  /// rows are not those of `sampling`.
   void run(const Sampling& sampling, std::int64_t first_step, std::int64_t steps);
   /// One step of a graph that samples no rows; `batch` is the value of B.
   void run_once(std::int64_t batch = 1);

@@ -21,7 +21,8 @@ Trace* Trace::current() { return innermost(); }
 std::string Trace::free_name(const std::string& wanted) const {
   const std::string base = wanted.empty() ? "state" : wanted;
   const auto taken = [&](const std::string& name) {
-    return std::any_of(used_.begin(), used_.end(), [&](const Used& u) { return ir::input_name(u.input.node()) == name; });
+    return std::any_of(used_.begin(), used_.end(),
+                       [&](const Used& u) { return ir::input_name(u.input.node()) == name; });
   };
   std::string name = base;
   for (int i = 2; taken(name); ++i) name = base + "#" + std::to_string(i);

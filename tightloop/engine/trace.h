@@ -5,8 +5,8 @@
 
 namespace tightloop {
 
-/// While it lives, the variables that this thread reads and assigns belong to a graph being made. Traces nest;
-/// the innermost counts.
+/// While it lives, the variables that this thread reads and assigns belong to a graph being made. Traces
+/// nest; the innermost counts.
 class Trace {
  public:
   Trace();
@@ -27,8 +27,8 @@ class Trace {
   Tensor read(const Variable& variable);
   void write(const Variable& variable, Tensor next);
 
-  /// The graph of `outputs`, with `arguments` before the variables among its inputs, and the next value of each
-  /// assigned variable among its outputs.
+  /// The graph of `outputs`, with `arguments` before the variables among its inputs, and the next value of
+  /// each assigned variable among its outputs.
   ir::Graph graph(std::string name, const std::vector<Tensor>& arguments,
                   const std::vector<ir::Graph::Output>& outputs) const;
 

@@ -12,7 +12,9 @@ struct Variable::Cell {
 
 namespace {
 
-std::string described(const std::string& name) { return name.empty() ? "variable" : "variable '" + name + "'"; }
+std::string described(const std::string& name) {
+  return name.empty() ? "variable" : "variable '" + name + "'";
+}
 
 void check_type(const std::string& name, const TensorType& wanted, const TensorType& came) {
   if (wanted != came)

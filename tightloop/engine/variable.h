@@ -11,9 +11,10 @@ namespace tightloop {
 
 /// A named value that changes: a weight, a slot of an optimizer, a counter. Copies are the same variable.
 ///
-/// While a function is traced (engine/trace.h, engine/compile.h) value() is an input of role state of the graph, and
-/// assign() makes the graph's next value of that state: the compiled function then updates the variable in
-/// place. Otherwise value() is the current value and assign() runs what the tensor needs and keeps the result.
+/// While a function is traced (engine/trace.h, engine/compile.h) value() is an input of role state of the
+/// graph, and assign() makes the graph's next value of that state: the compiled function then updates the
+/// variable in place. Otherwise value() is the current value and assign() runs what the tensor needs and
+/// keeps the result.
 class Variable {
  public:
   Variable() = default;  ///< empty: any use but assignment and defined() throws InternalError

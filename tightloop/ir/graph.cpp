@@ -51,7 +51,8 @@ const Tensor* Graph::input(std::string_view wanted) const {
 }
 
 const Graph::Output* Graph::output(std::string_view wanted) const {
-  const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const Output& o) { return o.name == wanted; });
+  const auto found =
+      std::find_if(outputs.begin(), outputs.end(), [&](const Output& o) { return o.name == wanted; });
   return found == outputs.end() ? nullptr : &*found;
 }
 
@@ -73,7 +74,8 @@ Tensor rebuild(const Tensor& tensor, std::vector<Tensor> inputs) {
   const bool same = std::equal(inputs.begin(), inputs.end(), node.inputs.begin(), node.inputs.end(),
                                [](const Tensor& a, const Tensor& b) { return a.id() == b.id(); });
   if (same) return tensor;
-  return make_node_at(node.scope, *node.op, std::move(inputs), node.attrs, node.op->typed ? &node.type : nullptr);
+  return make_node_at(node.scope, *node.op, std::move(inputs), node.attrs,
+                      node.op->typed ? &node.type : nullptr);
 }
 
 }  // namespace tightloop::ir

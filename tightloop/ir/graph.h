@@ -22,8 +22,8 @@ struct Graph {
     Tensor value;
   };
   std::string name = "graph";
-  std::vector<Tensor> inputs;    ///< nodes of op `input`, all different names
-  std::vector<Output> outputs;   ///< all different names
+  std::vector<Tensor> inputs;   ///< nodes of op `input`, all different names
+  std::vector<Output> outputs;  ///< all different names
 
   const Tensor* input(std::string_view input_name) const;
   const Output* output(std::string_view output_name) const;
@@ -51,8 +51,8 @@ using NodeMap = std::unordered_map<const Node*, Tensor>;
 /// Rebuilds a node with other inputs (itself when they are the same).
 Tensor rebuild(const Tensor& node, std::vector<Tensor> inputs);
 /// Rebuilds a graph bottom-up. `visit(node, inputs)` gets each node with its inputs already replaced and
-/// returns its replacement (same type), or an empty Tensor to rebuild it as it is. Nodes made in `visit` get the scope
-/// of the node they replace.
+/// returns its replacement (same type), or an empty Tensor to rebuild it as it is. Nodes made in `visit` get
+/// the scope of the node they replace.
 template <class Visit>
 Graph rewrite(const Graph& graph, Visit visit);
 

@@ -31,12 +31,13 @@ void check_names(const OpDef& op, const Attrs& given) {
 }
 
 const char* kind_name(const AttrValue& v) {
-  static constexpr const char* names[] = {"true or false", "an integer", "a number", "a string",
-                                          "a list of integers", "a dtype"};
+  static constexpr const char* names[] = {"true or false", "an integer",         "a number",
+                                          "a string",      "a list of integers", "a dtype"};
   return names[v.index()];
 }
 
-/// Numbers: an integer stands for a double, and a whole double for an integer where the node's own dtype is one.
+/// Numbers: an integer stands for a double, and a whole double for an integer where the node's own dtype is
+/// one.
 AttrValue converted(const OpDef& op, const AttrSpec& spec, AttrValue v, const TensorType* declared) {
   if (std::holds_alternative<double>(spec.example)) {
     const bool whole = declared != nullptr && !is_floating(declared->dtype);
@@ -45,12 +46,13 @@ AttrValue converted(const OpDef& op, const AttrSpec& spec, AttrValue v, const Te
       if (std::trunc(d) == d && std::abs(d) < 0x1p63) return static_cast<std::int64_t>(d);
       return v;
     }
-    if (!whole && std::holds_alternative<std::int64_t>(v)) return static_cast<double>(std::get<std::int64_t>(v));
+    if (!whole && std::holds_alternative<std::int64_t>(v))
+      return static_cast<double>(std::get<std::int64_t>(v));
     if (whole && std::holds_alternative<std::int64_t>(v)) return v;
   }
   if (v.index() != spec.example.index())
-    throw Error(at_op(op) + "attribute '" + std::string(spec.name) + "' must be " + kind_name(spec.example) + ", " +
-                kind_name(v) + " came");
+    throw Error(at_op(op) + "attribute '" + std::string(spec.name) + "' must be " + kind_name(spec.example) +
+                ", " + kind_name(v) + " came");
   return v;
 }
 

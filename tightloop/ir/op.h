@@ -26,8 +26,8 @@ enum class Precision : std::uint8_t { follow, low, high };
 
 struct AttrSpec {
   std::string_view name;
-  AttrValue example;      ///< fixes the type
-  bool required = true;   ///< an optional attribute equal to its default is not stored
+  AttrValue example;     ///< fixes the type
+  bool required = true;  ///< an optional attribute equal to its default is not stored
 };
 
 /// What infer() sees. `declared` is null unless the op is `typed`.

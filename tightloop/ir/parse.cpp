@@ -17,7 +17,8 @@ namespace {
     column = text[i] == '\n' ? 1 : column + 1;
     line += text[i] == '\n' ? 1 : 0;
   }
-  throw Error("graph text, line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + what);
+  throw Error("graph text, line " + std::to_string(line) + ", column " + std::to_string(column) + ": " +
+              what);
 }
 
 /// The characters and tokens of the text.
@@ -95,8 +96,8 @@ class Reader {
  private:
   static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
   static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c == '-' || c == '+';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-' || c == '+';
   }
   char escaped() {
     if (at_ + 1 >= text_.size()) fail_here("the string does not end");
@@ -186,7 +187,8 @@ class Parser {
   AttrValue number(std::string_view word, std::size_t start) {
     const char* const end = word.data() + word.size();
     std::int64_t whole = 0;
-    if (const auto r = std::from_chars(word.data(), end, whole); r.ec == std::errc() && r.ptr == end && word != "-0")
+    if (const auto r = std::from_chars(word.data(), end, whole);
+        r.ec == std::errc() && r.ptr == end && word != "-0")
       return whole;
     double real = 0;
     const auto r = std::from_chars(word.data(), end, real);
@@ -228,7 +230,8 @@ class Parser {
     const std::string_view word = in_.word();
     const OpDef* found = lookup_(word);
     if (found == nullptr) in_.fail_at(start, "unknown op '" + std::string(word) + "'");
-    if (found == &literal_op()) in_.fail_at(start, "a literal's data is not part of the text; make it an input");
+    if (found == &literal_op())
+      in_.fail_at(start, "a literal's data is not part of the text; make it an input");
     return *found;
   }
 
@@ -255,12 +258,14 @@ class Parser {
     Attrs attrs = attributes();
     Tensor made;
     try {
-      made = make_node_at(in_.comment(), def, std::move(inputs), std::move(attrs), def.typed ? &declared : nullptr);
+      made = make_node_at(in_.comment(), def, std::move(inputs), std::move(attrs),
+                          def.typed ? &declared : nullptr);
     } catch (const Error& e) {
       in_.fail_at(start, e.what());
     }
     if (made.type() != declared)
-      in_.fail_at(start, std::string(def.name) + " gives " + to_string(made.type()) + ", not " + to_string(declared));
+      in_.fail_at(
+          start, std::string(def.name) + " gives " + to_string(made.type()) + ", not " + to_string(declared));
     define(number, made, start);
   }
 

@@ -84,7 +84,9 @@ bool is_plain_name(std::string_view text) {
   return true;
 }
 
-std::string name_text(std::string_view text) { return is_plain_name(text) ? std::string(text) : quoted(text); }
+std::string name_text(std::string_view text) {
+  return is_plain_name(text) ? std::string(text) : quoted(text);
+}
 
 std::string attr_text(const AttrValue& value) { return std::visit(AttrPrinter{}, value); }
 

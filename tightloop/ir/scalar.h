@@ -32,10 +32,11 @@ class ScalarBuilder {
   virtual Scalar mul(Scalar a, Scalar b) = 0;
   /// Floats: IEEE. Integers: truncates; the result of division by zero is 0.
   virtual Scalar div(Scalar a, Scalar b) = 0;
-  virtual Scalar rem(Scalar a, Scalar b) = 0;       ///< C's % and fmod; integers: 0 for a zero divisor
+  virtual Scalar rem(Scalar a, Scalar b) = 0;            ///< C's % and fmod; integers: 0 for a zero divisor
   virtual Scalar fma(Scalar a, Scalar b, Scalar c) = 0;  ///< a·b + c, rounded once where the CPU can
   virtual Scalar sqrt(Scalar a) = 0;
-  /// 1/a and 1/√a of f32, within a relative 2^-11 at least: seeds for Newton steps. Zero and infinity give each other.
+  /// 1/a and 1/√a of f32, within a relative 2^-11 at least: seeds for Newton steps. Zero and infinity give
+  /// each other.
   virtual Scalar reciprocal_estimate(Scalar a) { return div(like(a, 1), a); }
   virtual Scalar rsqrt_estimate(Scalar a) { return div(like(a, 1), sqrt(a)); }
   virtual Scalar abs(Scalar a) = 0;

@@ -24,7 +24,8 @@ bool is_i64(const TensorType& t, const Shape& shape) { return t.dtype == DType::
 /// What each role demands of its type.
 constexpr std::array<RoleRule, 6> kRoles{{
     {"state", [](const TensorType& t) { return t.shape.is_static(); }, "has a static shape"},
-    {"data", [](const TensorType& t) { return t.shape.rank() > 0 && t.shape[0] == Dim::rows(); }, "has leading dim N"},
+    {"data", [](const TensorType& t) { return t.shape.rank() > 0 && t.shape[0] == Dim::rows(); },
+     "has leading dim N"},
     {"argument", [](const TensorType&) { return true; }, ""},
     {"rows", [](const TensorType& t) { return is_i64(t, Shape{Dim::batch()}); }, "is i64[B]"},
     {"step", [](const TensorType& t) { return is_i64(t, {}); }, "is i64[]"},
@@ -37,7 +38,8 @@ void check_input(const Graph& graph, const Tensor& t, std::set<std::string>& nam
   const std::string role = input_role(t.node());
   if (name.empty()) broken(graph, "an input has no name");
   if (!names.insert(name).second) broken(graph, "two inputs are named '" + name + "'");
-  const auto* rule = std::find_if(kRoles.begin(), kRoles.end(), [&](const RoleRule& r) { return r.role == role; });
+  const auto* rule =
+      std::find_if(kRoles.begin(), kRoles.end(), [&](const RoleRule& r) { return r.role == role; });
   if (rule == kRoles.end()) broken(graph, "input '" + name + "' has the unknown role '" + role + "'");
   if (!rule->fits(t.type()))
     broken(graph, "input '" + name + "' of role " + role + " " + std::string(rule->rule) + ", not " +
@@ -50,7 +52,8 @@ void check_output(const Graph& graph, const Graph::Output& o, std::set<std::stri
   if (!names.insert(o.name).second) broken(graph, "two outputs are named '" + o.name + "'");
   const Tensor* state = graph.input(o.name);
   if (state == nullptr) return;
-  if (input_role(state->node()) != "state") broken(graph, "output '" + o.name + "' is named as an input that is no state");
+  if (input_role(state->node()) != "state")
+    broken(graph, "output '" + o.name + "' is named as an input that is no state");
   if (state->type() != o.value.type())
     broken(graph, "state '" + o.name + "' is " + to_string(state->type()) + " but becomes " +
                       to_string(o.value.type()));
@@ -58,7 +61,8 @@ void check_output(const Graph& graph, const Graph::Output& o, std::set<std::stri
 
 void check_node(const Graph& graph, const Node& node, const std::unordered_set<const Node*>& listed) {
   const std::string op(node.op->name);
-  if (op == "input" && !listed.contains(&node)) broken(graph, "input '" + input_name(node) + "' is not listed");
+  if (op == "input" && !listed.contains(&node))
+    broken(graph, "input '" + input_name(node) + "' is not listed");
   const int arity = node.op->arity;
   if (arity >= 0 && node.inputs.size() != static_cast<std::size_t>(arity))
     broken(graph, op + " has " + std::to_string(node.inputs.size()) + " inputs");

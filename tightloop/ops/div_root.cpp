@@ -16,8 +16,8 @@ Scalar root(ScalarBuilder& b, Scalar v) {
   return b.select(fixed, v, refined);
 }
 
-/// a / d by an estimate of 1/d, a Newton step and a correction by the remainder. Where that is not a number (d is 0 or
-/// infinite) a times the estimate is already the quotient.
+/// a / d by an estimate of 1/d, a Newton step and a correction by the remainder. Where that is not a number
+/// (d is 0 or infinite) a times the estimate is already the quotient.
 Scalar quotient(ScalarBuilder& b, Scalar a, Scalar d) {
   const Scalar estimate = b.reciprocal_estimate(d);
   const Scalar r = estimate * b.fma(-d, estimate, b.like(d, 2));

@@ -63,7 +63,8 @@ Tensor sub(Tensor a, Tensor b) { return arithmetic(sub_op(), std::move(a), std::
 Tensor mul(Tensor a, Tensor b) { return arithmetic(mul_op(), std::move(a), std::move(b)); }
 Tensor div(Tensor a, Tensor b) { return real(div_op(), std::move(a), std::move(b)); }
 Tensor div_root(Tensor a, Tensor v, Tensor e) {
-  const Shape shape = broadcast_shape("div_root", broadcast_shape("div_root", a.shape(), v.shape()), e.shape());
+  const Shape shape =
+      broadcast_shape("div_root", broadcast_shape("div_root", a.shape(), v.shape()), e.shape());
   const DType dtype = promote(promote(a.dtype(), v.dtype()), e.dtype());
   const auto fit = [&](Tensor x) { return broadcast_to(floating(cast(std::move(x), dtype)), shape); };
   return ir::make_node(div_root_op(), {fit(std::move(a)), fit(std::move(v)), fit(std::move(e))});

@@ -17,8 +17,8 @@ void check(const Tensor& loss, const std::vector<Tensor>& wrt, const Tensor& see
     throw Error("gradients: the loss must be a scalar, " + to_string(loss.type()) +
                 " came; reduce it (mean, sum) or give a seed");
   if (seed.defined() && seed.type() != loss.type())
-    throw Error("gradients: the seed must be " + to_string(loss.type()) + " like the loss, " + to_string(seed.type()) +
-                " came");
+    throw Error("gradients: the seed must be " + to_string(loss.type()) + " like the loss, " +
+                to_string(seed.type()) + " came");
   for (const Tensor& t : wrt)
     if (!is_floating(t.dtype()))
       throw Error("gradients: only floating tensors have a gradient, " + to_string(t.type()) + " came");
@@ -27,7 +27,8 @@ void check(const Tensor& loss, const std::vector<Tensor>& wrt, const Tensor& see
 /// One reverse sweep.
 class Sweep {
  public:
-  Sweep(const Tensor& loss, const std::vector<Tensor>& wrt) : order_(ir::topological(std::vector<Tensor>{loss})) {
+  Sweep(const Tensor& loss, const std::vector<Tensor>& wrt)
+      : order_(ir::topological(std::vector<Tensor>{loss})) {
     for (const Tensor& t : wrt) needed_.insert(t.id());
     handles_.emplace(loss.id(), loss);
     for (const Node* node : order_)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of the same op, inputs, attributes and type become one. Random ops too: they are functions of their inputs.
+// Nodes of the same op, inputs, attributes and type become one. Random ops too: they are functions of their
+// inputs.
 #include <tightloop/ir/literal.h>
 #include <tightloop/ir/text.h>
 #include <tightloop/passes/index.h>
@@ -13,8 +14,9 @@ namespace {
 using ir::Node;
 
 bool commutes(const Node& node) {
-  static const ir::OpDef* const ops[] = {&ops::add_op(),     &ops::mul_op(), &ops::minimum_op(), &ops::maximum_op(),
-                                         &ops::logical_and_op(), &ops::logical_or_op(), &ops::eq_op(), &ops::ne_op()};
+  static const ir::OpDef* const ops[] = {&ops::add_op(),     &ops::mul_op(),         &ops::minimum_op(),
+                                         &ops::maximum_op(), &ops::logical_and_op(), &ops::logical_or_op(),
+                                         &ops::eq_op(),      &ops::ne_op()};
   return std::find(std::begin(ops), std::end(ops), node.op) != std::end(ops);
 }
 
@@ -35,8 +37,7 @@ class Merger {
     if (is(node, ops::input_op()) || is(node, ir::literal_op())) return {};
     const auto [at, first] = known_.try_emplace(key(node, inputs));
     if (first)
-      at->second =
-          ir::make_node(*node.op, inputs, node.attrs, node.op->typed ? &node.type : nullptr);
+      at->second = ir::make_node(*node.op, inputs, node.attrs, node.op->typed ? &node.type : nullptr);
     return at->second;
   }
 

@@ -32,7 +32,8 @@ Tensor evaluated(const ir::Node& node, const Inputs& in) {
     arrays.push_back(std::move(a));
   }
   const TensorType type{node.type.dtype, {}};
-  const Tensor result = ir::make_node(*node.op, std::move(scalars), node.attrs, node.op->typed ? &type : nullptr);
+  const Tensor result =
+      ir::make_node(*node.op, std::move(scalars), node.attrs, node.op->typed ? &type : nullptr);
   std::vector<const Array*> pointers;
   for (const Array& a : arrays) pointers.push_back(&a);
   Array out(type.dtype, {});
@@ -59,10 +60,14 @@ Tensor folded(const ir::Node& node, const Inputs& in) {
   const auto is_constant = [](const Tensor& t) { return is(t, ops::constant_op()); };
   if (in.empty() || !std::all_of(in.begin(), in.end(), is_constant)) return {};
   switch (node.op->kind) {
-    case ir::OpKind::elementwise: return evaluated(node, in);
-    case ir::OpKind::view: return moved(node, in);
-    case ir::OpKind::reduction: return reduced(node, in);
-    default: return {};
+    case ir::OpKind::elementwise:
+      return evaluated(node, in);
+    case ir::OpKind::view:
+      return moved(node, in);
+    case ir::OpKind::reduction:
+      return reduced(node, in);
+    default:
+      return {};
   }
 }
 

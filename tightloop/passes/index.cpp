@@ -17,7 +17,8 @@ std::span<const ir::Pass> all_passes() {
 
 const ir::Pass* find_pass(std::string_view name) {
   const auto passes = all_passes();
-  const auto found = std::find_if(passes.begin(), passes.end(), [&](const ir::Pass& p) { return p.name == name; });
+  const auto found =
+      std::find_if(passes.begin(), passes.end(), [&](const ir::Pass& p) { return p.name == name; });
   return found == passes.end() ? nullptr : &*found;
 }
 

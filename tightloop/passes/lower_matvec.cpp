@@ -10,7 +10,7 @@ namespace {
 using ir::Node;
 
 struct Operand {
-  Tensor value;        ///< [..., outer, K], or [..., K, outer] when `transposed`
+  Tensor value;             ///< [..., outer, K], or [..., K, outer] when `transposed`
   bool transposed = false;  ///< K stands before the outer dim
 
   std::size_t rank() const { return value.rank(); }

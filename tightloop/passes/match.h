@@ -25,6 +25,8 @@ Tensor constant(const ir::AttrValue& value, const TensorType& type);
 /// `x` broadcast to `type`, its dim i becoming dims[i].
 Tensor broadcast(Tensor x, ir::Ints dims, const TensorType& type);
 /// The attribute `dims` of a broadcast, `perm` of a transpose, …
-inline const ir::Ints& ints(const Tensor& t, std::string_view name) { return t.node().attrs.at<ir::Ints>(name); }
+inline const ir::Ints& ints(const Tensor& t, std::string_view name) {
+  return t.node().attrs.at<ir::Ints>(name);
+}
 
 }  // namespace tightloop::passes

@@ -70,7 +70,9 @@ Tensor simplify_abs(const Node&, const Inputs& x) {
   return is(x[0], ops::abs_op()) ? x[0] : Tensor();
 }
 
-Tensor simplify_not(const Node&, const Inputs& x) { return is(x[0], ops::logical_not_op()) ? in(x[0]) : Tensor(); }
+Tensor simplify_not(const Node&, const Inputs& x) {
+  return is(x[0], ops::logical_not_op()) ? in(x[0]) : Tensor();
+}
 
 Tensor simplify_and(const Node& node, const Inputs& x) {
   for (const std::size_t i : {0u, 1u}) {
@@ -98,13 +100,19 @@ Tensor simplify_select(const Node&, const Inputs& x) {
 bool holds_exactly(DType from, DType to) {
   if (from == to || from == DType::boolean) return true;
   switch (to) {
-    case DType::f64: return from != DType::i64;
-    case DType::f32: return from == DType::bf16 || from == DType::f16 || from == DType::u8;
-    case DType::i64: return from == DType::i32 || from == DType::u8;
+    case DType::f64:
+      return from != DType::i64;
+    case DType::f32:
+      return from == DType::bf16 || from == DType::f16 || from == DType::u8;
+    case DType::i64:
+      return from == DType::i32 || from == DType::u8;
     case DType::i32:
-    case DType::f16: return from == DType::u8;
-    case DType::bf16: return from == DType::u8;
-    default: return false;
+    case DType::f16:
+      return from == DType::u8;
+    case DType::bf16:
+      return from == DType::u8;
+    default:
+      return false;
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compositions of reshape, broadcast and transpose become one; views that change nothing vanish; reductions of
-// reductions merge.
+// Compositions of reshape, broadcast and transpose become one; views that change nothing vanish; reductions
+// of reductions merge.
 #include <tightloop/passes/index.h>
 #include <tightloop/passes/match.h>
 
@@ -79,12 +79,14 @@ Tensor simplify_reshape(const Node& node, const Inputs& x) {
 Tensor simplify_broadcast(const Node& node, const Inputs& x) {
   const Ints& dims = node.attrs.at<Ints>("dims");
   if (x[0].type() == node.type && counts_up(dims)) return x[0];
-  if (is(x[0], ops::broadcast_op())) return broadcast(in(x[0]), composed(ints(x[0], "dims"), dims), node.type);
+  if (is(x[0], ops::broadcast_op()))
+    return broadcast(in(x[0]), composed(ints(x[0], "dims"), dims), node.type);
   if (is(x[0], ops::reshape_op())) {
     const auto map = unit_map(in(x[0]).shape(), x[0].shape());
     const bool already = without_units(x[0].shape()) == x[0].shape();
     const bool units_to_drop = without_units(in(x[0]).shape()) != in(x[0]).shape();
-    if (map && !(already && units_to_drop)) return broadcast_dropping(in(x[0]), composed(*map, dims), node.type);
+    if (map && !(already && units_to_drop))
+      return broadcast_dropping(in(x[0]), composed(*map, dims), node.type);
   }
   return {};
 }
@@ -108,7 +110,8 @@ Tensor simplify_transpose(const Node& node, const Inputs& x) {
   if (counts_up(perm)) return x[0];
   if (is(x[0], ops::transpose_op())) return permute(in(x[0]), composed(perm, ints(x[0], "perm")));
   if (is(x[0], ops::broadcast_op())) return transpose_of_broadcast(node, x[0]);
-  if (without_units(x[0].shape()) == without_units(node.type.shape) && unit_map(x[0].shape(), node.type.shape)) {
+  if (without_units(x[0].shape()) == without_units(node.type.shape) &&
+      unit_map(x[0].shape(), node.type.shape)) {
     Ints moved;
     std::copy_if(perm.begin(), perm.end(), std::back_inserter(moved),
                  [&](auto i) { return !is_unit(x[0].dim(index(i))); });
@@ -117,7 +120,9 @@ Tensor simplify_transpose(const Node& node, const Inputs& x) {
   return {};
 }
 
-Tensor simplify_slice(const Node& node, const Inputs& x) { return x[0].type() == node.type ? x[0] : Tensor(); }
+Tensor simplify_slice(const Node& node, const Inputs& x) {
+  return x[0].type() == node.type ? x[0] : Tensor();
+}
 
 Tensor simplify_pad(const Node& node, const Inputs& x) { return x[0].type() == node.type ? x[0] : Tensor(); }
 
@@ -161,7 +166,8 @@ Tensor simplified(const Node& node, const Inputs& x) {
   if (is(node, ops::slice_op())) return simplify_slice(node, x);
   if (is(node, ops::pad_op())) return simplify_pad(node, x);
   if (is(node, ops::concat_op())) return simplify_concat(node, x);
-  const bool reduces = is(node, ops::reduce_sum_op()) || is(node, ops::reduce_max_op()) || is(node, ops::reduce_min_op());
+  const bool reduces =
+      is(node, ops::reduce_sum_op()) || is(node, ops::reduce_max_op()) || is(node, ops::reduce_min_op());
   return reduces ? simplify_reduction(node, x) : Tensor();
 }
 

@@ -213,7 +213,8 @@ std::vector<Choice> choices(const Value& v) {
     out.push_back(choice(e, wanted));
     const auto* name = e.as<std::string>();
     for (std::size_t i = 0; name != nullptr && i + 1 < out.size(); ++i)
-      if ((*list)[i].as<std::string>() != nullptr && out[i].name == *name) fail(e, "names " + *name + " twice");
+      if ((*list)[i].as<std::string>() != nullptr && out[i].name == *name)
+        fail(e, "names " + *name + " twice");
   }
   return out;
 }

@@ -13,7 +13,8 @@ namespace tightloop::train {
 class RunDirectory {
  public:
   /// Makes the folder, and checks that it can be written, has room for `bytes`, and is new, empty, or
-  /// that of an earlier run, whose files are replaced; other files in it are left alone. Throws Error otherwise.
+  /// that of an earlier run, whose files are replaced; other files in it are left alone. Throws Error
+  /// otherwise.
   RunDirectory(std::string path, std::uintmax_t bytes);
   /// Takes a folder that it made away again when it is empty.
   ~RunDirectory();

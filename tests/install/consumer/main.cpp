@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Another project's program: compiles a function and its gradient.
-#include <cstdio>
 #include <tightloop/tightloop.h>
+#include <cstdio>
 
 namespace tl = tightloop;
 

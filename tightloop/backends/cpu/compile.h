@@ -8,12 +8,12 @@
 namespace tightloop::backends::cpu {
 
 struct CpuOptions {
-  int threads = 0;               ///< at most so many, as far as they pay by the cost model; 0: as there are cores
-  bool exact_threads = false;    ///< take `threads` without asking whether they pay
+  int threads = 0;  ///< at most so many, as far as they pay by the cost model; 0: as there are cores
+  bool exact_threads = false;  ///< take `threads` without asking whether they pay
   bool disk_cache = true;
-  std::string cache_directory;   ///< empty: the user's cache directory
-  bool flush_denormals = true;   ///< while a step runs
-  int vector_bytes = 0;          ///< code for a lesser machine with vectors of 16 or 32 bytes; 0: the widest
+  std::string cache_directory;  ///< empty: the user's cache directory
+  bool flush_denormals = true;  ///< while a step runs
+  int vector_bytes = 0;         ///< code for a lesser machine with vectors of 16 or 32 bytes; 0: the widest
 };
 
 /// Compiles `graph` for this machine, or takes the code from the disk cache.

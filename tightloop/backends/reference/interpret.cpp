@@ -36,8 +36,8 @@ class Interpreter {
     if (role == "step") return Array::scalar(options_.step);
     if (role == "seed") return Array::scalar(static_cast<std::int64_t>(options_.seed));
     if (given.dtype() != node.type.dtype || given.dims() != node.type.shape.values(options_.sizes))
-      throw Error("input '" + ir::input_name(node) + "' must be " + to_string(node.type) + ", " + given.type_string() +
-                  " came");
+      throw Error("input '" + ir::input_name(node) + "' must be " + to_string(node.type) + ", " +
+                  given.type_string() + " came");
     return held(given.dtype()) == given.dtype() ? given : given.cast(held(given.dtype()));
   }
 

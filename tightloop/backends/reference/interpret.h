@@ -22,8 +22,8 @@ struct InterpretOptions {
   Observer* observer = nullptr;
 };
 
-/// Runs `graph` op by op by the ops' reference meaning: the oracle of every other backend. `inputs` are in the
-/// graph's order (those of role step and seed are ignored); the results are in the order of its outputs.
+/// Runs `graph` op by op by the ops' reference meaning: the oracle of every other backend. `inputs` are in
+/// the graph's order (those of role step and seed are ignored); the results are in the order of its outputs.
 /// Throws Error when an input is of another type than the graph's.
 std::vector<Array> interpret(const ir::Graph& graph, const std::vector<Array>& inputs,
                              const InterpretOptions& options = {});

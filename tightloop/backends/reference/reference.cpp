@@ -34,7 +34,8 @@ class Reference final : public Executable {
     const auto batch = s.at(number);
     const Sizes sizes{batch.size, s.data_rows != 0 ? s.data_rows : s.rows};
     const auto results = interpret(graph_, inputs(args, batch, sizes), {sizes, number, args.seed, precise_});
-    for (std::size_t i = 0; i < results.size(); ++i) store(results[i], target(args, i), graph_.outputs[i].value);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      store(results[i], target(args, i), graph_.outputs[i].value);
   }
 
   std::vector<Array> inputs(const RunArgs& args, const Sampling::Batch& batch, const Sizes& sizes) const {
@@ -59,7 +60,8 @@ class Reference final : public Executable {
   void* target(const RunArgs& args, std::size_t output) const {
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
       const ir::Node& node = graph_.inputs[i].node();
-      if (ir::input_name(node) == graph_.outputs[output].name && ir::input_role(node) == "state") return args.inputs[i];
+      if (ir::input_name(node) == graph_.outputs[output].name && ir::input_role(node) == "state")
+        return args.inputs[i];
     }
     return args.outputs[output];
   }

@@ -21,7 +21,8 @@ struct Code::Linker {
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };
 
-Code::Code(std::span<const char> objects, const std::vector<Kernel>& kernels) : linker_(std::make_unique<Linker>()) {
+Code::Code(std::span<const char> objects, const std::vector<Kernel>& kernels)
+    : linker_(std::make_unique<Linker>()) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   linker_->jit = expect(llvm::orc::LLJITBuilder().create(), "cannot start the linker of generated code");
@@ -39,7 +40,8 @@ Code::Code(std::span<const char> objects, const std::vector<Kernel>& kernels) : 
   for (std::size_t i = 0; i < kernels.size(); ++i)
     kernels_.push_back(kernels[i].kind == KernelKind::library
                            ? nullptr
-                           : expect(linker_->jit->lookup(kernel_symbol(i)), "generated code lacks a kernel").toPtr<KernelFn>());
+                           : expect(linker_->jit->lookup(kernel_symbol(i)), "generated code lacks a kernel")
+                                 .toPtr<KernelFn>());
 }
 
 Code::~Code() = default;

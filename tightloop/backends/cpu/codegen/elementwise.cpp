@@ -38,7 +38,8 @@ class Flatness {
     if (!(n->type.shape.count() == count_)) return false;
     if (n->op->kind == ir::OpKind::random) return true;
     if (n->op == &ops::broadcast_op() && n->inputs[0].shape().count().is(1)) return true;
-    const bool same_order = n->op->kind == ir::OpKind::elementwise || n->op == &ops::reshape_op() || is_unit_reshape(n);
+    const bool same_order =
+        n->op->kind == ir::OpKind::elementwise || n->op == &ops::reshape_op() || is_unit_reshape(n);
     if (!same_order) return false;
     for (const Tensor& t : n->inputs)
       if (!visit(t.id())) return false;
@@ -80,7 +81,8 @@ void emit_elementwise(KernelBuilder& k) {
   const auto [begin, end] = k.share(k.extent(domain[0]), alone ? kGrain : 1);
   Position p;
   for (std::size_t d = 0; d + 1 < domain.size(); ++d) {
-    llvm::Value* i = d == 0 ? k.begin_loop(begin, end, k.number(1)) : k.begin_loop(k.number(0), k.extent(domain[d]), k.number(1));
+    llvm::Value* i = d == 0 ? k.begin_loop(begin, end, k.number(1))
+                            : k.begin_loop(k.number(0), k.extent(domain[d]), k.number(1));
     p.dims.push_back(k.uniform_index(i, k.level()));
   }
   llvm::Value* first = alone ? begin : k.number(0);

@@ -26,8 +26,9 @@ V KernelBuilder::emit(const Node* n, const Position& p) {
   if (const auto at = current_.find(n); at != current_.end()) return at->second;
   const Key key{n, ids_of(p)};
   if (const auto at = known_.find(key); at != known_.end()) return at->second;
-  const bool in_memory = is_input(n) || (plan_.schedule.is_root(n) && plan_.schedule.home.at(n) !=
-                                                                          static_cast<int>(&kernel_ - plan_.schedule.kernels.data()));
+  const bool in_memory = is_input(n) || (plan_.schedule.is_root(n) &&
+                                         plan_.schedule.home.at(n) !=
+                                             static_cast<int>(&kernel_ - plan_.schedule.kernels.data()));
   const V v = in_memory ? load(n, p) : compute(n, p);
   known_[key] = v;
   return v;
@@ -64,13 +65,15 @@ V KernelBuilder::compute(const Node* n, const Position& p) {
   if (op == &concat_op()) return concat(n, p);
   if (op == &broadcast_op() && n->inputs[0].shape().count().is(1))
     return emit(input(0), Position{std::vector<Index>(n->inputs[0].rank(), constant_index(0)), false});
-  if (op == &broadcast_op() && p.flat && n->type.shape.count() == n->inputs[0].shape().count()) return emit(input(0), p);
+  if (op == &broadcast_op() && p.flat && n->type.shape.count() == n->inputs[0].shape().count())
+    return emit(input(0), p);
   const Position at = unflatten(n->type.shape, p);
   Position q;
   if (op == &broadcast_op()) {
     const auto& dims = n->attrs.at<ir::Ints>("dims");
     for (std::size_t i = 0; i < dims.size(); ++i)
-      q.dims.push_back(n->inputs[0].dim(i).is(1) ? constant_index(0) : at.dims[static_cast<std::size_t>(dims[i])]);
+      q.dims.push_back(n->inputs[0].dim(i).is(1) ? constant_index(0)
+                                                 : at.dims[static_cast<std::size_t>(dims[i])]);
     return emit(input(0), q);
   }
   if (op == &transpose_op()) {
@@ -82,7 +85,8 @@ V KernelBuilder::compute(const Node* n, const Position& p) {
   if (op == &slice_op()) {
     const auto& start = n->attrs.at<ir::Ints>("start");
     const auto& step = n->attrs.at<ir::Ints>("step");
-    for (std::size_t d = 0; d < start.size(); ++d) q.dims.push_back(add(scale(at.dims[d], step[d]), start[d]));
+    for (std::size_t d = 0; d < start.size(); ++d)
+      q.dims.push_back(add(scale(at.dims[d], step[d]), start[d]));
     return emit(input(0), q);
   }
   throw InternalError("code generator: op '" + std::string(op->name) + "' cannot stand inside a loop");
@@ -96,9 +100,11 @@ V KernelBuilder::elementwise(const Node* n, const Position& p) {
     level = std::max(level, inputs.back().level);
   }
   if (n->op == &ops::stop_gradient_op()) return inputs[0];
-  if (n->op->body == nullptr) throw InternalError("op '" + std::string(n->op->name) + "' has no body to compile");
+  if (n->op->body == nullptr)
+    throw InternalError("op '" + std::string(n->op->name) + "' has no body to compile");
   std::vector<ir::Scalar> scalars;
-  for (std::size_t i = 0; i < inputs.size(); ++i) scalars.push_back(s_.wrap(inputs[i].v, n->inputs[i].dtype()));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    scalars.push_back(s_.wrap(inputs[i].v, n->inputs[i].dtype()));
   stand_at(level);
   return {VectorBuilder::value(n->op->body(s_, scalars, *n)), level};
 }
@@ -109,7 +115,8 @@ V KernelBuilder::random(const Node* n, const Position& p) {
   const V step = emit(n->inputs[1].id(), scalar);
   const V at = positions(linear(n->type.shape, p));
   const int level = std::max({seed.level, step.level, at.level});
-  if (n->op->body == nullptr) throw InternalError("op '" + std::string(n->op->name) + "' has no body to compile");
+  if (n->op->body == nullptr)
+    throw InternalError("op '" + std::string(n->op->name) + "' has no body to compile");
   stand_at(level);
   s_.set_element_index(at.v);
   const std::vector<ir::Scalar> inputs{s_.wrap(seed.v, DType::i64), s_.wrap(step.v, DType::i64)};
@@ -176,7 +183,9 @@ V KernelBuilder::pad(const Node* n, const Position& p) {
     llvm::Value* ok = b_.CreateICmpULT(where.v, where.v->getType()->isVectorTy() ? splat(size) : size);
     const int level = std::max(inside.level, where.level);
     stand_at(level);
-    inside = {VectorBuilder::value(s_.bit_and(s_.wrap(inside.v, DType::boolean), s_.wrap(ok, DType::boolean))), level};
+    inside = {
+        VectorBuilder::value(s_.bit_and(s_.wrap(inside.v, DType::boolean), s_.wrap(ok, DType::boolean))),
+        level};
     llvm::Value* last = b_.CreateSub(size, number(1));
     q.dims.push_back(clamp(moved, last));
   }
@@ -187,7 +196,8 @@ V KernelBuilder::pad(const Node* n, const Position& p) {
   const V x = emit(n->inputs[0].id(), q);
   const int level = std::max(x.level, inside.level);
   stand_at(level);
-  return {VectorBuilder::value(s_.select(s_.wrap(inside.v, DType::boolean), s_.wrap(x.v, dtype), outside)), level};
+  return {VectorBuilder::value(s_.select(s_.wrap(inside.v, DType::boolean), s_.wrap(x.v, dtype), outside)),
+          level};
 }
 
 V KernelBuilder::concat(const Node* n, const Position& p) {
@@ -209,8 +219,11 @@ V KernelBuilder::concat(const Node* n, const Position& p) {
     }
     const int level = std::max({part.level, out.level, where.level});
     stand_at(level);
-    const ir::Scalar here = s_.compare(ir::Compare::lt, s_.wrap(where.v, DType::i64), s_.constant_int(DType::i64, start + size));
-    out = {VectorBuilder::value(s_.select(here, s_.wrap(part.v, n->type.dtype), s_.wrap(out.v, n->type.dtype))), level};
+    const ir::Scalar here =
+        s_.compare(ir::Compare::lt, s_.wrap(where.v, DType::i64), s_.constant_int(DType::i64, start + size));
+    out = {
+        VectorBuilder::value(s_.select(here, s_.wrap(part.v, n->type.dtype), s_.wrap(out.v, n->type.dtype))),
+        level};
   }
   if (out.v == nullptr) return {VectorBuilder::value(s_.constant(n->type.dtype, 0)), 0};
   return out;
@@ -236,18 +249,23 @@ V KernelBuilder::load_at(llvm::Value* pointer, DType dtype, const Index& offset)
   llvm::Type* element = memory_type(c, dtype);
   const auto count = static_cast<unsigned>(lanes_);
   const llvm::Align align(size_of(dtype));
-  if (offset.uniform()) return loaded(b_.CreateAlignedLoad(element, b_.CreateGEP(element, pointer, offset.base), align), dtype, offset.level);
+  if (offset.uniform())
+    return loaded(b_.CreateAlignedLoad(element, b_.CreateGEP(element, pointer, offset.base), align), dtype,
+                  offset.level);
   auto* vector = llvm::FixedVectorType::get(element, count);
   llvm::Value* raw = nullptr;
   if (offset.lanes == nullptr && offset.step == 1) {
     llvm::Value* at = b_.CreateGEP(element, pointer, offset.base);
-    raw = mask_ == nullptr ? static_cast<llvm::Value*>(b_.CreateAlignedLoad(vector, at, align))
-                           : b_.CreateMaskedLoad(vector, at, align, mask_, llvm::Constant::getNullValue(vector));
+    raw = mask_ == nullptr
+              ? static_cast<llvm::Value*>(b_.CreateAlignedLoad(vector, at, align))
+              : b_.CreateMaskedLoad(vector, at, align, mask_, llvm::Constant::getNullValue(vector));
   } else {
     const V at = positions(offset);
     stand_at(offset.level);
     llvm::Value* pointers = b_.CreateGEP(element, pointer, at.v);
-    llvm::Value* mask = mask_ == nullptr ? llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), count)) : mask_;
+    llvm::Value* mask =
+        mask_ == nullptr ? llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), count))
+                         : mask_;
     raw = b_.CreateMaskedGather(vector, pointers, align, mask, llvm::Constant::getNullValue(vector));
   }
   return loaded(raw, dtype, offset.level);

@@ -78,12 +78,23 @@ void emit_kernel(llvm::Module& module, const Plan& plan, const Target& target, s
   if (kernel.kind == KernelKind::library) return;  // compile.cpp calls oneDNN in its place
   KernelBuilder k(module, plan, target, kernel, kernel_symbol(i));
   switch (kernel.kind) {
-    case KernelKind::elementwise: emit_elementwise(k); break;
-    case KernelKind::reduce: emit_reduce(k); break;
-    case KernelKind::matmul: emit_matmul(k); break;
-    case KernelKind::scatter: emit_scatter(k); break;
-    case KernelKind::transpose: emit_transpose(k); break;
-    case KernelKind::library: break;
+    case KernelKind::elementwise:
+      emit_elementwise(k);
+      break;
+    case KernelKind::reduce:
+      emit_reduce(k);
+      break;
+    case KernelKind::matmul:
+      emit_matmul(k);
+      break;
+    case KernelKind::scatter:
+      emit_scatter(k);
+      break;
+    case KernelKind::transpose:
+      emit_transpose(k);
+      break;
+    case KernelKind::library:
+      break;
   }
   k.finish();
 }
@@ -100,7 +111,8 @@ void optimize(llvm::Module& module) {
 }
 
 std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, const Plan& plan, const Target& target,
-                                          const llvm::TargetMachine& machine, const std::vector<std::size_t>& kernels) {
+                                          const llvm::TargetMachine& machine,
+                                          const std::vector<std::size_t>& kernels) {
   auto module = std::make_unique<llvm::Module>("step", context);
   module->setTargetTriple(target.triple);
   module->setDataLayout(machine.createDataLayout());
@@ -176,7 +188,9 @@ std::string kernel_symbol(std::size_t i) { return "kernel" + std::to_string(i); 
 std::vector<char> generate_objects(const Plan& plan, const Target& target, int threads) {
   initialize_llvm();
   constexpr std::size_t kKernelsToShare = 6;
-  const std::size_t pieces = plan.schedule.kernels.size() < kKernelsToShare ? 1 : static_cast<std::size_t>(std::clamp(threads, 1, 4));
+  const std::size_t pieces = plan.schedule.kernels.size() < kKernelsToShare
+                                 ? 1
+                                 : static_cast<std::size_t>(std::clamp(threads, 1, 4));
   const auto shares = shares_of(plan, pieces);
   std::vector<std::future<Object>> others;
   for (std::size_t i = 1; i < shares.size(); ++i)

@@ -17,8 +17,9 @@ inline constexpr int kCodeVersion = 1;
 /// Version of the compiler behind generate_object.
 std::string compiler_version();
 
-/// Native code of every kernel of the plan: object files, one after the other, each behind its length (8 bytes).
-/// Kernel i is the symbol kernel_symbol(i) of one of them. They are made side by side on up to `threads` threads.
+/// Native code of every kernel of the plan: object files, one after the other, each behind its length (8
+/// bytes). Kernel i is the symbol kernel_symbol(i) of one of them. They are made side by side on up to
+/// `threads` threads.
 std::vector<char> generate_objects(const Plan& plan, const Target& target, int threads);
 /// LLVM IR of the same, as text.
 std::string generate_text(const Plan& plan, const Target& target);

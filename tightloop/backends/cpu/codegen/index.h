@@ -11,9 +11,9 @@ namespace tightloop::backends::cpu {
 /// vector of positions. `level` is the depth of the innermost loop it depends on; `id` names it for
 /// the table of values already computed.
 struct Index {
-  llvm::Value* base = nullptr;    ///< i64
+  llvm::Value* base = nullptr;  ///< i64
   std::int64_t step = 0;
-  llvm::Value* lanes = nullptr;   ///< <L x i64>, or null
+  llvm::Value* lanes = nullptr;  ///< <L x i64>, or null
   int level = 0;
   int id = 0;
 

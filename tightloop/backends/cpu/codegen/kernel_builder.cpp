@@ -27,9 +27,15 @@ void stand_after(llvm::IRBuilder<>& b, Value* v) {
 
 }  // namespace
 
-KernelBuilder::KernelBuilder(llvm::Module& module, const Plan& plan, const Target& target, const Kernel& kernel,
-                             const std::string& symbol)
-    : module_(module), plan_(plan), target_(target), kernel_(kernel), function_(nullptr), b_(module.getContext()), s_(b_, target) {
+KernelBuilder::KernelBuilder(llvm::Module& module, const Plan& plan, const Target& target,
+                             const Kernel& kernel, const std::string& symbol)
+    : module_(module),
+      plan_(plan),
+      target_(target),
+      kernel_(kernel),
+      function_(nullptr),
+      b_(module.getContext()),
+      s_(b_, target) {
   llvm::Type* pointer = b_.getPtrTy();
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, b_.getInt64Ty(), b_.getInt64Ty()}, false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
@@ -63,7 +69,8 @@ Value* KernelBuilder::context_member(std::size_t offset) {
   llvm::BasicBlock& entry = function_->getEntryBlock();
   b_.SetInsertPoint(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
   Value* p = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), function_->getArg(0), offset);
-  llvm::Type* type = offset == offsetof(StepContext, buffers) ? static_cast<llvm::Type*>(b_.getPtrTy()) : b_.getInt64Ty();
+  llvm::Type* type =
+      offset == offsetof(StepContext, buffers) ? static_cast<llvm::Type*>(b_.getPtrTy()) : b_.getInt64Ty();
   return members_[key] = b_.CreateLoad(type, p);
 }
 
@@ -78,9 +85,11 @@ Value* KernelBuilder::buffer(int id) {
 
 Value* KernelBuilder::extent(const Dim& d) {
   if (d.is_static()) return number(d.factor);
-  Value* n = context_member(d.symbol == Symbol::batch ? offsetof(StepContext, batch) : offsetof(StepContext, rows));
+  Value* n =
+      context_member(d.symbol == Symbol::batch ? offsetof(StepContext, batch) : offsetof(StepContext, rows));
   if (d.factor == 1) return n;
-  const auto key = std::make_pair(d.symbol == Symbol::batch ? std::size_t{1001} : std::size_t{1002}, static_cast<int>(d.factor));
+  const auto key = std::make_pair(d.symbol == Symbol::batch ? std::size_t{1001} : std::size_t{1002},
+                                  static_cast<int>(d.factor));
   if (const auto at = members_.find(key); at != members_.end()) return at->second;
   llvm::IRBuilderBase::InsertPointGuard guard(b_);
   stand_after(b_, n);
@@ -152,7 +161,9 @@ Index KernelBuilder::loop_index(Value* begin, Value* end) {
 }
 
 Index KernelBuilder::uniform_index(Value* base, int level) { return {base, 0, nullptr, level, next_id_++}; }
-Index KernelBuilder::lane_index(Value* base, int level) { return {base, lanes_ > 1 ? 1 : 0, nullptr, level, next_id_++}; }
+Index KernelBuilder::lane_index(Value* base, int level) {
+  return {base, lanes_ > 1 ? 1 : 0, nullptr, level, next_id_++};
+}
 
 Index KernelBuilder::constant_index(std::int64_t n) {
   return {number(n), 0, nullptr, 0, n == 0 ? 0 : -static_cast<int>(std::min<std::int64_t>(n, 1 << 30))};
@@ -168,7 +179,8 @@ Index KernelBuilder::add(const Index& i, std::int64_t n) {
   stand_at(i.level);
   Index out = i;
   if (i.lanes != nullptr)
-    out.lanes = b_.CreateAdd(i.lanes, llvm::ConstantInt::get(i.lanes->getType(), static_cast<std::uint64_t>(n)));
+    out.lanes =
+        b_.CreateAdd(i.lanes, llvm::ConstantInt::get(i.lanes->getType(), static_cast<std::uint64_t>(n)));
   else
     out.base = b_.CreateAdd(i.base, number(n));
   out.id = next_id_++;
@@ -180,7 +192,8 @@ Index KernelBuilder::scale(const Index& i, std::int64_t n) {
   stand_at(i.level);
   Index out = i;
   if (i.lanes != nullptr) {
-    out.lanes = b_.CreateMul(i.lanes, llvm::ConstantInt::get(i.lanes->getType(), static_cast<std::uint64_t>(n)));
+    out.lanes =
+        b_.CreateMul(i.lanes, llvm::ConstantInt::get(i.lanes->getType(), static_cast<std::uint64_t>(n)));
   } else {
     out.base = b_.CreateMul(i.base, number(n));
     out.step = i.step * n;
@@ -195,7 +208,8 @@ V KernelBuilder::positions(const Index& i) {
   stand_at(i.level);
   auto* type = llvm::FixedVectorType::get(b_.getInt64Ty(), static_cast<unsigned>(lanes_));
   Value* lane = b_.CreateStepVector(type);
-  if (i.step != 1) lane = b_.CreateMul(lane, llvm::ConstantInt::get(type, static_cast<std::uint64_t>(i.step)));
+  if (i.step != 1)
+    lane = b_.CreateMul(lane, llvm::ConstantInt::get(type, static_cast<std::uint64_t>(i.step)));
   return {b_.CreateAdd(b_.CreateVectorSplat(static_cast<unsigned>(lanes_), i.base), lane), i.level};
 }
 
@@ -223,7 +237,8 @@ Index KernelBuilder::linear(const Shape& shape, const Position& p) {
   Index sum = constant_index(0);
   std::vector<std::size_t> order(p.dims.size());
   for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return p.dims[a].level < p.dims[b].level; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto a, auto b) { return p.dims[a].level < p.dims[b].level; });
   for (const std::size_t d : order) {
     const Index& i = p.dims[d];
     if (i.id == 0) continue;

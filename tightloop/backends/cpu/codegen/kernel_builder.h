@@ -18,7 +18,8 @@ void set_vector_width(llvm::Function& f, const Target& target);
 /// A mask of the first `count` lanes (i64, 0 and more).
 inline llvm::Value* first_lanes(llvm::IRBuilder<>& b, llvm::Value* count, int lanes) {
   llvm::Value* most = b.getInt64(static_cast<std::uint64_t>(lanes));
-  llvm::Value* some = b.CreateTrunc(b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, most), b.getInt32Ty());
+  llvm::Value* some =
+      b.CreateTrunc(b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, most), b.getInt32Ty());
   auto* type = llvm::FixedVectorType::get(b.getInt32Ty(), static_cast<unsigned>(lanes));
   return b.CreateICmpSLT(b.CreateStepVector(type), b.CreateVectorSplat(static_cast<unsigned>(lanes), some));
 }

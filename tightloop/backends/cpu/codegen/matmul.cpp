@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <llvm/IR/Module.h>
 #include <tightloop/backends/cpu/codegen/kernels.h>
 #include <tightloop/backends/cpu/codegen/tile.h>
-#include <llvm/IR/Module.h>
 
 namespace tightloop::backends::cpu {
 namespace {
@@ -30,9 +30,12 @@ class MatmulEmitter {
     sums_->setAlignment(llvm::Align(64));
     k_.stand_at(0);
     const bool by_columns = m_.is_static() && m_.factor < 4 * tile_.rows && n_.factor > 4 * tile_.columns();
-    const auto [begin, end] = k_.share(k_.extent(by_columns ? n_ : m_), by_columns ? tile_.columns() : tile_.rows);
-    rows_ = by_columns ? std::pair{static_cast<llvm::Value*>(k_.number(0)), k_.extent(m_)} : std::pair{begin, end};
-    columns_ = by_columns ? std::pair{begin, end} : std::pair{static_cast<llvm::Value*>(k_.number(0)), k_.extent(n_)};
+    const auto [begin, end] =
+        k_.share(k_.extent(by_columns ? n_ : m_), by_columns ? tile_.columns() : tile_.rows);
+    rows_ = by_columns ? std::pair{static_cast<llvm::Value*>(k_.number(0)), k_.extent(m_)}
+                       : std::pair{begin, end};
+    columns_ = by_columns ? std::pair{begin, end}
+                          : std::pair{static_cast<llvm::Value*>(k_.number(0)), k_.extent(n_)};
     const std::size_t outer = node_->type.shape.rank() - 2;
     for (std::size_t d = 0; d < outer; ++d)
       batch_.push_back(k_.loop_index(k_.number(0), k_.extent(node_->type.shape[d])));
@@ -41,8 +44,8 @@ class MatmulEmitter {
   }
 
  private:
-  /// Panels of columns, in each all blocks of rows: the panel of B stays in the cache. One piece of code serves whole
-  /// and cut blocks; which tile function it calls depends on what is left.
+  /// Panels of columns, in each all blocks of rows: the panel of B stays in the cache. One piece of code
+  /// serves whole and cut blocks; which tile function it calls depends on what is left.
   void panels() {
     auto& ir = k_.ir();
     llvm::Value* n = k_.begin_loop(columns_.first, columns_.second, k_.number(tile_.columns()));
@@ -51,9 +54,11 @@ class MatmulEmitter {
     llvm::Value* rows_left = ir.CreateSub(rows_.second, m);
     const std::int64_t rest = rest_rows();
     llvm::Value* whole = ir.CreateICmpSGE(rows_left, k_.number(tile_.rows));
-    llvm::Value* rows = rest == 0 ? k_.number(tile_.rows) : ir.CreateSelect(whole, k_.number(tile_.rows), k_.number(rest));
+    llvm::Value* rows =
+        rest == 0 ? k_.number(tile_.rows) : ir.CreateSelect(whole, k_.number(tile_.rows), k_.number(rest));
     llvm::Value* function = for_columns(tile_.rows, columns_left);
-    if (rest != 0) function = ir.CreateSelect(whole, function, for_columns(static_cast<int>(rest), columns_left));
+    if (rest != 0)
+      function = ir.CreateSelect(whole, function, for_columns(static_cast<int>(rest), columns_left));
     multiply(function, m, n, columns_left);
     finish(m, n, rows, columns_left);
     k_.set_step(rows);
@@ -61,7 +66,8 @@ class MatmulEmitter {
     k_.end_loop();
   }
 
-  /// Rows of the blocks after the whole ones: all that are left when their number is known, else one at a time.
+  /// Rows of the blocks after the whole ones: all that are left when their number is known, else one at a
+  /// time.
   std::int64_t rest_rows() const {
     if (!leaves_rest(m_, tile_.rows)) return 0;
     return m_.is_static() ? m_.factor % tile_.rows : 1;
@@ -91,7 +97,9 @@ class MatmulEmitter {
     llvm::Value* b_at = operand(b, node_->inputs[1].shape(), nullptr, n);
     k_.stand_at(k_.level());
     auto* type = tile_function_type(k_.ir().getContext());
-    k_.ir().CreateCall(type, function, {a_at, k_.extent(a_stride_), b_at, k_.extent(n_), k_.extent(depth_), sums_, columns_left});
+    k_.ir().CreateCall(
+        type, function,
+        {a_at, k_.extent(a_stride_), b_at, k_.extent(n_), k_.extent(depth_), sums_, columns_left});
   }
 
   /// Address of element [batch…, row, column] of an operand; null stands for 0.
@@ -116,13 +124,15 @@ class MatmulEmitter {
     llvm::Value* r = k_.begin_loop(k_.number(0), rows, k_.number(1));
     const Index row = k_.uniform_index(ir.CreateAdd(m, r), k_.level());
     llvm::Value* line = ir.CreateGEP(element_, sums_, ir.CreateMul(r, k_.number(tile_.columns())));
-    llvm::Value* here = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, columns_left, k_.number(tile_.columns()));
+    llvm::Value* here =
+        ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, columns_left, k_.number(tile_.columns()));
     llvm::Value* c = k_.begin_loop(k_.number(0), here, k_.number(tile_.lanes));
     llvm::Type* vector = element_;
     k_.set_lanes(tile_.lanes);
     if (tile_.lanes > 1) vector = llvm::FixedVectorType::get(element_, static_cast<unsigned>(tile_.lanes));
     if (may_be_cut()) k_.set_mask(first_lanes(ir, ir.CreateSub(columns_left, c), tile_.lanes));
-    llvm::Value* sum = ir.CreateAlignedLoad(vector, ir.CreateGEP(element_, line, c), llvm::Align(size_of(tile_.dtype)));
+    llvm::Value* sum =
+        ir.CreateAlignedLoad(vector, ir.CreateGEP(element_, line, c), llvm::Align(size_of(tile_.dtype)));
     k_.define(node_, {sum, k_.level()});
     k_.finish_roots(position(row, k_.lane_index(ir.CreateAdd(n, c), k_.level())));
     k_.set_mask(nullptr);

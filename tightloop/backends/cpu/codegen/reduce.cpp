@@ -54,9 +54,12 @@ class Reducer {
     }
     const auto limit = [&](auto zero) {
       using T = decltype(zero);
-      return static_cast<std::int64_t>(largest ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max());
+      return static_cast<std::int64_t>(largest ? std::numeric_limits<T>::min()
+                                               : std::numeric_limits<T>::max());
     };
-    const std::int64_t v = d == DType::i64 ? limit(std::int64_t{}) : d == DType::i32 ? limit(std::int32_t{}) : limit(std::uint8_t{});
+    const std::int64_t v = d == DType::i64   ? limit(std::int64_t{})
+                           : d == DType::i32 ? limit(std::int32_t{})
+                                             : limit(std::uint8_t{});
     return VectorBuilder::value(k_.scalar().constant_int(d, v));
   }
 
@@ -68,12 +71,13 @@ class Reducer {
     return VectorBuilder::value(node_->op == &ops::reduce_max_op() ? s.max(x, y) : s.min(x, y));
   }
 
-  /// The input's value at `p`, the identity in masked lanes; for a sum, added to `sum` in one rounding where the
-  /// value is a product.
+  /// The input's value at `p`, the identity in masked lanes; for a sum, added to `sum` in one rounding where
+  /// the value is a product.
   llvm::Value* accumulate(llvm::Value* into, const Position& p) {
     VectorBuilder& s = k_.scalar();
     const bool product = node_->op == &ops::reduce_sum_op() && input_->op == &ops::mul_op() &&
-                         is_compute_float(dtype()) && k_.mask() == nullptr && !k_.plan().schedule.is_root(input_);
+                         is_compute_float(dtype()) && k_.mask() == nullptr &&
+                         !k_.plan().schedule.is_root(input_);
     if (product) {
       const Emitted a = k_.emit(input_->inputs[0].id(), p);
       const Emitted b = k_.emit(input_->inputs[1].id(), p);
@@ -113,7 +117,8 @@ class ReduceEmitter {
 
   void run() {
     const bool arg = reducers_[0].is_arg();
-    const bool inner = !shapes_.reduced.empty() && (shapes_.kept.empty() || shapes_.reduced.back() > shapes_.kept.back());
+    const bool inner =
+        !shapes_.reduced.empty() && (shapes_.kept.empty() || shapes_.reduced.back() > shapes_.kept.back());
     if (shapes_.kept.empty()) {
       if (arg || shapes_.reduced.empty()) k_.set_lanes(1);
       to_scalar();
@@ -137,9 +142,7 @@ class ReduceEmitter {
     return p;
   }
 
-  void define(std::size_t r, llvm::Value* v) {
-    k_.define(reducers_[r].node(), {v, k_.level()});
-  }
+  void define(std::size_t r, llvm::Value* v) { k_.define(reducers_[r].node(), {v, k_.level()}); }
 
   llvm::AllocaInst* accumulator(llvm::Value* initial) {
     initial = k_.splat(initial);
@@ -226,7 +229,8 @@ class ReduceEmitter {
   template <class AddAt>
   void rest_to_scalar(llvm::Value* split, const Dim& inner, AddAt add_at, std::vector<Accumulators>& sums) {
     if (k_.target().masks) {
-      k_.vector_loop(split, k_.extent(inner), leaves_rest(inner, k_.lanes()), [&](llvm::Value* i) { add_at(i, 0); });
+      k_.vector_loop(split, k_.extent(inner), leaves_rest(inner, k_.lanes()),
+                     [&](llvm::Value* i) { add_at(i, 0); });
       return;
     }
     const int lanes = k_.lanes();
@@ -242,13 +246,14 @@ class ReduceEmitter {
     k_.set_lanes(lanes);
   }
 
-  // --- the innermost dim reduced: `lanes` rows at a time, their vectors of partial sums transposed and added, so that
-  // the results come out as one vector
+  // --- the innermost dim reduced: `lanes` rows at a time, their vectors of partial sums transposed and
+  // added, so that the results come out as one vector
   bool blocks_of_rows_pay() const {
     const int lanes = k_.lanes();
     const Dim rows = dim(shapes_.kept.back());
     const bool many_rows = !rows.is_static() || rows.factor >= lanes / 2;
-    return lanes > 1 && k_.target().masks && many_rows && reducers_.size() * static_cast<std::size_t>(lanes) <= 32;
+    return lanes > 1 && k_.target().masks && many_rows &&
+           reducers_.size() * static_cast<std::size_t>(lanes) <= 32;
   }
 
   void rows_in_blocks() {
@@ -279,7 +284,8 @@ class ReduceEmitter {
       k_.stand_at(k_.level());
       llvm::Value* row = l == 0 ? first : k_.ir().CreateAdd(first, k_.number(static_cast<std::int64_t>(l)));
       if (bound != nullptr)
-        row = k_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, row, k_.ir().CreateSub(bound, k_.number(1)));
+        row =
+            k_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, row, k_.ir().CreateSub(bound, k_.number(1)));
       kept.push_back(outer);
       kept.back().push_back(k_.uniform_index(row, k_.level()));
     }
@@ -324,7 +330,8 @@ class ReduceEmitter {
       }
       std::vector<llvm::Value*> next;
       for (std::size_t p = 0; p + 1 < v.size(); p += 2)
-        next.push_back(r.combine(b.CreateShuffleVector(v[p], v[p + 1], low), b.CreateShuffleVector(v[p], v[p + 1], high)));
+        next.push_back(r.combine(b.CreateShuffleVector(v[p], v[p + 1], low),
+                                 b.CreateShuffleVector(v[p], v[p + 1], high)));
       v = std::move(next);
     }
     return v[0];
@@ -355,8 +362,8 @@ class ReduceEmitter {
   /// So few that their vectors of sums fit in registers together: each row is then visited once.
   bool few_columns(const Dim& width) const {
     const int lanes = k_.lanes();
-    return lanes > 1 && k_.target().masks && !reducers_[0].is_arg() && reducers_.size() == 1 && width.is_static() &&
-           width.factor > lanes && width.factor <= std::int64_t{kColumnVectors} * lanes;
+    return lanes > 1 && k_.target().masks && !reducers_[0].is_arg() && reducers_.size() == 1 &&
+           width.is_static() && width.factor > lanes && width.factor <= std::int64_t{kColumnVectors} * lanes;
   }
 
   void all_columns(const Dim& width) {
@@ -404,7 +411,8 @@ class ReduceEmitter {
   }
 
   /// The reductions of each column: totals[column][reduction].
-  std::vector<std::vector<llvm::Value*>> sum_columns(const std::vector<Index>& outer, const std::vector<Column>& columns,
+  std::vector<std::vector<llvm::Value*>> sum_columns(const std::vector<Index>& outer,
+                                                     const std::vector<Column>& columns,
                                                      std::vector<Index> reduced, bool has_column = true) {
     llvm::Value* mask_before = k_.mask();
     const std::size_t depth = shapes_.reduced.size();
@@ -440,7 +448,8 @@ class ReduceEmitter {
     for (std::size_t c = 0; c < columns.size(); ++c)
       for (std::size_t r = 0; r < reducers_.size(); ++r) {
         llvm::Value* total = read(sums[c][r][0]);
-        for (int u = 1; u < unroll; ++u) total = reducers_[r].combine(total, read(sums[c][r][static_cast<std::size_t>(u)]));
+        for (int u = 1; u < unroll; ++u)
+          total = reducers_[r].combine(total, read(sums[c][r][static_cast<std::size_t>(u)]));
         totals[c].push_back(total);
       }
     return totals;
@@ -493,7 +502,8 @@ class ReduceEmitter {
     }
     k_.ir().CreateStore(VectorBuilder::value(s.select(better, x, now)), best);
     const Scalar index = s.wrap(k_.splat(i), DType::i64);
-    k_.ir().CreateStore(VectorBuilder::value(s.select(better, index, s.wrap(read(where), DType::i64))), where);
+    k_.ir().CreateStore(VectorBuilder::value(s.select(better, index, s.wrap(read(where), DType::i64))),
+                        where);
     k_.end_loop();
     define(0, read(where));
   }

@@ -6,8 +6,8 @@ namespace {
 
 using ir::Node;
 
-/// scatter_add: index [I...], updates [I..., W...] → [rows, W...]. Parts own columns of the flattened W, so that the
-/// order of additions is that of the index in every split.
+/// scatter_add: index [I...], updates [I..., W...] → [rows, W...]. Parts own columns of the flattened W, so
+/// that the order of additions is that of the index in every split.
 class ScatterEmitter {
  public:
   explicit ScatterEmitter(KernelBuilder& k) : k_(k), node_(k.kernel().sources[0]) {
@@ -66,7 +66,8 @@ class ScatterEmitter {
       const Position p{{to}, true};
       const Emitted old = k_.load_fresh(target(), flat_type(), p);
       const DType d = node_->type.dtype;
-      k_.store(target(), flat_type(), p, {VectorBuilder::value(s.add(s.wrap(old.v, d), s.wrap(u.v, d))), k_.level()});
+      k_.store(target(), flat_type(), p,
+               {VectorBuilder::value(s.add(s.wrap(old.v, d), s.wrap(u.v, d))), k_.level()});
     });
     k_.end_loop();
   }

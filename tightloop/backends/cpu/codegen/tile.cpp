@@ -15,12 +15,14 @@ class TileEmitter {
  public:
   TileEmitter(llvm::Module& module, const Target& target, const Tile& tile, const std::string& symbol)
       : tile_(tile), b_(module.getContext()), s_(b_, target) {
-    function_ = llvm::Function::Create(tile_function_type(module.getContext()), llvm::Function::InternalLinkage, symbol, module);
+    function_ = llvm::Function::Create(tile_function_type(module.getContext()),
+                                       llvm::Function::InternalLinkage, symbol, module);
     set_vector_width(*function_, target);
     function_->addFnAttr(llvm::Attribute::NoInline);
     for (const unsigned i : {0U, 2U, 5U}) function_->addParamAttr(i, llvm::Attribute::NoAlias);
     element_ = element_type(b_.getContext(), tile.dtype);
-    vector_ = tile.lanes == 1 ? element_ : llvm::FixedVectorType::get(element_, static_cast<unsigned>(tile.lanes));
+    vector_ =
+        tile.lanes == 1 ? element_ : llvm::FixedVectorType::get(element_, static_cast<unsigned>(tile.lanes));
   }
 
   llvm::Function* run() {
@@ -47,7 +49,8 @@ class TileEmitter {
 
   void make_masks() {
     for (int v = 0; v < tile_.vectors; ++v) {
-      llvm::Value* left = b_.CreateSub(function_->getArg(6), b_.getInt64(static_cast<std::uint64_t>(v * tile_.lanes)));
+      llvm::Value* left =
+          b_.CreateSub(function_->getArg(6), b_.getInt64(static_cast<std::uint64_t>(v * tile_.lanes)));
       masks_.push_back(first_lanes(b_, left, tile_.lanes));
     }
   }
@@ -94,15 +97,21 @@ class TileEmitter {
     std::vector<llvm::Value*> columns;
     for (int v = 0; v < tile_.vectors; ++v) {
       llvm::Value* p = b_.CreateConstGEP1_64(element_, b_row, static_cast<std::uint64_t>(v * tile_.lanes));
-      columns.push_back(tile_.masked ? static_cast<llvm::Value*>(b_.CreateMaskedLoad(vector_, p, align, masks_[static_cast<std::size_t>(v)],
-                                                                                     llvm::Constant::getNullValue(vector_)))
+      columns.push_back(tile_.masked ? static_cast<llvm::Value*>(b_.CreateMaskedLoad(
+                                           vector_, p, align, masks_[static_cast<std::size_t>(v)],
+                                           llvm::Constant::getNullValue(vector_)))
                                      : b_.CreateAlignedLoad(vector_, p, align));
     }
     for (int m = 0; m < tile_.rows; ++m) {
       llvm::Value* row = b_.getInt64(static_cast<std::uint64_t>(m));
-      llvm::Value* p = tile_.a_transposed
-                           ? b_.CreateGEP(element_, b_.CreateGEP(element_, function_->getArg(0), b_.CreateMul(k, function_->getArg(1))), row)
-                           : b_.CreateGEP(element_, b_.CreateGEP(element_, function_->getArg(0), b_.CreateMul(row, function_->getArg(1))), k);
+      llvm::Value* p =
+          tile_.a_transposed
+              ? b_.CreateGEP(
+                    element_,
+                    b_.CreateGEP(element_, function_->getArg(0), b_.CreateMul(k, function_->getArg(1))), row)
+              : b_.CreateGEP(
+                    element_,
+                    b_.CreateGEP(element_, function_->getArg(0), b_.CreateMul(row, function_->getArg(1))), k);
       llvm::Value* a = b_.CreateAlignedLoad(element_, p, align);
       if (tile_.lanes > 1) a = b_.CreateVectorSplat(static_cast<unsigned>(tile_.lanes), a);
       for (int v = 0; v < tile_.vectors; ++v) {
@@ -121,7 +130,8 @@ class TileEmitter {
   void store(const std::vector<llvm::Value*>& sums) {
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const auto at = static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(tile_.lanes);
-      b_.CreateAlignedStore(sums[i], b_.CreateConstGEP1_64(element_, function_->getArg(5), at), llvm::Align(size_of(tile_.dtype)));
+      b_.CreateAlignedStore(sums[i], b_.CreateConstGEP1_64(element_, function_->getArg(5), at),
+                            llvm::Align(size_of(tile_.dtype)));
     }
   }
 
@@ -152,8 +162,8 @@ llvm::FunctionType* tile_function_type(llvm::LLVMContext& c) {
 
 llvm::Function* tile_function(llvm::Module& module, const Target& target, const Tile& t) {
   const std::string symbol = "tile_" + std::string(name(t.dtype)) + "_" + std::to_string(t.rows) + "x" +
-                             std::to_string(t.vectors) + "x" + std::to_string(t.lanes) + (t.masked ? "_masked" : "") +
-                             (t.a_transposed ? "_t" : "");
+                             std::to_string(t.vectors) + "x" + std::to_string(t.lanes) +
+                             (t.masked ? "_masked" : "") + (t.a_transposed ? "_t" : "");
   if (llvm::Function* known = module.getFunction(symbol)) return known;
   return TileEmitter(module, target, t, symbol).run();
 }

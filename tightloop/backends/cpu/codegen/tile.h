@@ -12,7 +12,7 @@ struct Tile {
   int rows = 8;
   int vectors = 2;
   int lanes = 16;
-  bool masked = false;       ///< fewer columns than vectors · lanes exist
+  bool masked = false;        ///< fewer columns than vectors · lanes exist
   bool a_transposed = false;  ///< A is [K, M]: neighbours along M
 
   int columns() const { return vectors * lanes; }

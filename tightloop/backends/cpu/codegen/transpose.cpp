@@ -37,8 +37,8 @@ llvm::Function* block_function(llvm::Module& module, const Target& target, llvm:
   llvm::IRBuilder<> b(module.getContext());
   llvm::Type* p = b.getPtrTy();
   llvm::Type* n = b.getInt64Ty();
-  auto* f = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {p, n, p, n}, false), llvm::Function::InternalLinkage,
-                                   symbol, module);
+  auto* f = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {p, n, p, n}, false),
+                                   llvm::Function::InternalLinkage, symbol, module);
   set_vector_width(*f, target);
   f->addFnAttr(llvm::Attribute::NoInline);
   b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", f));
@@ -50,7 +50,8 @@ llvm::Function* block_function(llvm::Module& module, const Target& target, llvm:
   std::vector<llvm::Value*> v;
   for (int i = 0; i < lanes; ++i) v.push_back(b.CreateAlignedLoad(vector, line(0, i), llvm::Align(4)));
   for (int distance = lanes / 2; distance > 0; distance /= 2) exchange(b, v, distance);
-  for (int i = 0; i < lanes; ++i) b.CreateAlignedStore(v[static_cast<std::size_t>(i)], line(2, i), llvm::Align(4));
+  for (int i = 0; i < lanes; ++i)
+    b.CreateAlignedStore(v[static_cast<std::size_t>(i)], line(2, i), llvm::Align(4));
   b.CreateRetVoid();
   return f;
 }
@@ -75,8 +76,10 @@ class TransposeEmitter {
       matrix = k_.ir().CreateAdd(k_.ir().CreateMul(matrix, k_.extent(shape[d])), i);
     }
     llvm::Value* start = k_.ir().CreateMul(matrix, k_.ir().CreateMul(k_.extent(rows_), k_.extent(columns_)));
-    from_ = k_.ir().CreateGEP(element_, k_.buffer(k_.plan().buffer_of(storage_of(node_->inputs[0].id()))), start);
-    for (const int id : k_.plan().stores.at(node_)) to_.push_back(k_.ir().CreateGEP(element_, k_.buffer(id), start));
+    from_ =
+        k_.ir().CreateGEP(element_, k_.buffer(k_.plan().buffer_of(storage_of(node_->inputs[0].id()))), start);
+    for (const int id : k_.plan().stores.at(node_))
+      to_.push_back(k_.ir().CreateGEP(element_, k_.buffer(id), start));
     llvm::Value* whole = k_.ir().CreateAnd(k_.ir().CreateSub(end, begin), k_.number(-lanes));
     llvm::Value* split = k_.ir().CreateAdd(begin, whole);
     blocks(begin, split, lanes);
@@ -92,7 +95,8 @@ class TransposeEmitter {
     llvm::Value* c = k_.begin_loop(k_.number(0), last, k_.number(lanes));
     one_block(r, c, lanes);
     k_.end_loop();
-    if (leaves_rest(columns_, lanes)) elements(r, k_.ir().CreateAdd(r, k_.number(lanes)), last, k_.extent(columns_));
+    if (leaves_rest(columns_, lanes))
+      elements(r, k_.ir().CreateAdd(r, k_.number(lanes)), last, k_.extent(columns_));
     k_.end_loop();
   }
 
@@ -102,7 +106,9 @@ class TransposeEmitter {
     llvm::Function* block = block_function(*k_.function()->getParent(), k_.target(), element_, lanes);
     llvm::Value* source = ir.CreateGEP(element_, from_, ir.CreateAdd(ir.CreateMul(c, k_.extent(rows_)), r));
     llvm::Value* offset = ir.CreateAdd(ir.CreateMul(r, k_.extent(columns_)), c);
-    for (llvm::Value* to : to_) ir.CreateCall(block, {source, k_.extent(rows_), ir.CreateGEP(element_, to, offset), k_.extent(columns_)});
+    for (llvm::Value* to : to_)
+      ir.CreateCall(block,
+                    {source, k_.extent(rows_), ir.CreateGEP(element_, to, offset), k_.extent(columns_)});
   }
 
   /// One at a time, for the edges.

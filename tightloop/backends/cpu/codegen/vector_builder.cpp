@@ -18,12 +18,18 @@ llvm::Type* element_type(llvm::LLVMContext& c, DType dtype) {
   switch (dtype) {
     case DType::bf16:
     case DType::f16:
-    case DType::f32: return llvm::Type::getFloatTy(c);
-    case DType::f64: return llvm::Type::getDoubleTy(c);
-    case DType::i32: return llvm::Type::getInt32Ty(c);
-    case DType::i64: return llvm::Type::getInt64Ty(c);
-    case DType::u8: return llvm::Type::getInt8Ty(c);
-    case DType::boolean: return llvm::Type::getInt1Ty(c);
+    case DType::f32:
+      return llvm::Type::getFloatTy(c);
+    case DType::f64:
+      return llvm::Type::getDoubleTy(c);
+    case DType::i32:
+      return llvm::Type::getInt32Ty(c);
+    case DType::i64:
+      return llvm::Type::getInt64Ty(c);
+    case DType::u8:
+      return llvm::Type::getInt8Ty(c);
+    case DType::boolean:
+      return llvm::Type::getInt1Ty(c);
   }
   throw InternalError("element_type: unknown dtype");
 }
@@ -55,7 +61,9 @@ ir::Scalar VectorBuilder::constant(DType dtype, double v) {
 ir::Scalar VectorBuilder::constant_int(DType dtype, std::int64_t v) {
   if (is_floating(dtype)) return constant(dtype, static_cast<double>(v));
   if (dtype == DType::boolean) v = v != 0;
-  return wrap(llvm::ConstantInt::get(element_type(b_.getContext(), dtype), static_cast<std::uint64_t>(v), true), dtype);
+  return wrap(
+      llvm::ConstantInt::get(element_type(b_.getContext(), dtype), static_cast<std::uint64_t>(v), true),
+      dtype);
 }
 
 ir::Scalar VectorBuilder::add(Scalar a, Scalar b) {
@@ -100,7 +108,8 @@ ir::Scalar VectorBuilder::integer_divide(Scalar a, Scalar b, bool remainder) {
 
 ir::Scalar VectorBuilder::div(Scalar a, Scalar b) {
   match(a, b);
-  return is_floating(a.dtype) ? wrap(b_.CreateFDiv(value(a), value(b)), a.dtype) : integer_divide(a, b, false);
+  return is_floating(a.dtype) ? wrap(b_.CreateFDiv(value(a), value(b)), a.dtype)
+                              : integer_divide(a, b, false);
 }
 
 ir::Scalar VectorBuilder::rem(Scalar a, Scalar b) {
@@ -112,7 +121,8 @@ ir::Scalar VectorBuilder::fma(Scalar a, Scalar b, Scalar c) {
   match(a, b);
   match(a, c);
   match(b, c);
-  return wrap(b_.CreateIntrinsic(value(a)->getType(), Intrinsic::fma, {value(a), value(b), value(c)}), a.dtype);
+  return wrap(b_.CreateIntrinsic(value(a)->getType(), Intrinsic::fma, {value(a), value(b), value(c)}),
+              a.dtype);
 }
 
 ir::Scalar VectorBuilder::unary(Intrinsic::ID id, Scalar a) {
@@ -132,11 +142,13 @@ ir::Scalar VectorBuilder::estimate(Intrinsic::ID id, Scalar a) {
 }
 
 ir::Scalar VectorBuilder::reciprocal_estimate(Scalar a) {
-  return has_estimates(a) ? estimate(Intrinsic::x86_avx512_rcp14_ps_512, a) : ScalarBuilder::reciprocal_estimate(a);
+  return has_estimates(a) ? estimate(Intrinsic::x86_avx512_rcp14_ps_512, a)
+                          : ScalarBuilder::reciprocal_estimate(a);
 }
 
 ir::Scalar VectorBuilder::rsqrt_estimate(Scalar a) {
-  return has_estimates(a) ? estimate(Intrinsic::x86_avx512_rsqrt14_ps_512, a) : ScalarBuilder::rsqrt_estimate(a);
+  return has_estimates(a) ? estimate(Intrinsic::x86_avx512_rsqrt14_ps_512, a)
+                          : ScalarBuilder::rsqrt_estimate(a);
 }
 
 ir::Scalar VectorBuilder::abs(Scalar a) {
@@ -152,7 +164,9 @@ ir::Scalar VectorBuilder::neg(Scalar a) {
 ir::Scalar VectorBuilder::floor(Scalar a) { return is_floating(a.dtype) ? unary(Intrinsic::floor, a) : a; }
 ir::Scalar VectorBuilder::ceil(Scalar a) { return is_floating(a.dtype) ? unary(Intrinsic::ceil, a) : a; }
 ir::Scalar VectorBuilder::trunc(Scalar a) { return is_floating(a.dtype) ? unary(Intrinsic::trunc, a) : a; }
-ir::Scalar VectorBuilder::round(Scalar a) { return is_floating(a.dtype) ? unary(Intrinsic::roundeven, a) : a; }
+ir::Scalar VectorBuilder::round(Scalar a) {
+  return is_floating(a.dtype) ? unary(Intrinsic::roundeven, a) : a;
+}
 
 ir::Scalar VectorBuilder::copysign(Scalar magnitude, Scalar sign) {
   match(magnitude, sign);
@@ -179,9 +193,12 @@ ir::Scalar VectorBuilder::max(Scalar a, Scalar b) { return smaller_or_larger(a, 
 ir::Scalar VectorBuilder::compare(ir::Compare c, Scalar a, Scalar b) {
   using P = llvm::CmpInst;
   match(a, b);
-  static constexpr P::Predicate kFloat[]{P::FCMP_OEQ, P::FCMP_UNE, P::FCMP_OLT, P::FCMP_OLE, P::FCMP_OGT, P::FCMP_OGE};
-  static constexpr P::Predicate kSigned[]{P::ICMP_EQ, P::ICMP_NE, P::ICMP_SLT, P::ICMP_SLE, P::ICMP_SGT, P::ICMP_SGE};
-  static constexpr P::Predicate kUnsigned[]{P::ICMP_EQ, P::ICMP_NE, P::ICMP_ULT, P::ICMP_ULE, P::ICMP_UGT, P::ICMP_UGE};
+  static constexpr P::Predicate kFloat[]{P::FCMP_OEQ, P::FCMP_UNE, P::FCMP_OLT,
+                                         P::FCMP_OLE, P::FCMP_OGT, P::FCMP_OGE};
+  static constexpr P::Predicate kSigned[]{P::ICMP_EQ,  P::ICMP_NE,  P::ICMP_SLT,
+                                          P::ICMP_SLE, P::ICMP_SGT, P::ICMP_SGE};
+  static constexpr P::Predicate kUnsigned[]{P::ICMP_EQ,  P::ICMP_NE,  P::ICMP_ULT,
+                                            P::ICMP_ULE, P::ICMP_UGT, P::ICMP_UGE};
   const auto i = static_cast<std::size_t>(c);
   const auto predicate = is_floating(a.dtype) ? kFloat[i] : is_unsigned(a.dtype) ? kUnsigned[i] : kSigned[i];
   return wrap(b_.CreateCmp(predicate, value(a), value(b)), DType::boolean);
@@ -221,15 +238,18 @@ ir::Scalar VectorBuilder::shift_right(Scalar a, int bits) {
 
 Value* VectorBuilder::from_memory(Value* raw, DType dtype) {
   if (dtype == DType::boolean) return b_.CreateICmpNE(raw, llvm::Constant::getNullValue(raw->getType()));
-  if (dtype == DType::f16) return b_.CreateFPExt(b_.CreateBitCast(raw, shaped(b_.getHalfTy(), raw)), shaped(b_.getFloatTy(), raw));
+  if (dtype == DType::f16)
+    return b_.CreateFPExt(b_.CreateBitCast(raw, shaped(b_.getHalfTy(), raw)), shaped(b_.getFloatTy(), raw));
   if (dtype != DType::bf16) return raw;
-  return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(raw, shaped(b_.getInt32Ty(), raw)), 16), shaped(b_.getFloatTy(), raw));
+  return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(raw, shaped(b_.getInt32Ty(), raw)), 16),
+                          shaped(b_.getFloatTy(), raw));
 }
 
 Value* VectorBuilder::to_memory(Value* value, DType dtype) {
   if (dtype == DType::boolean) return b_.CreateZExt(value, shaped(b_.getInt8Ty(), value));
   llvm::Type* i16 = shaped(b_.getInt16Ty(), value);
-  if (dtype == DType::f16) return b_.CreateBitCast(b_.CreateFPTrunc(value, shaped(b_.getHalfTy(), value)), i16);
+  if (dtype == DType::f16)
+    return b_.CreateBitCast(b_.CreateFPTrunc(value, shaped(b_.getHalfTy(), value)), i16);
   if (dtype != DType::bf16) return value;
   return b_.CreateTrunc(b_.CreateLShr(b_.CreateBitCast(value, shaped(b_.getInt32Ty(), value)), 16), i16);
 }
@@ -240,7 +260,8 @@ ir::Scalar VectorBuilder::convert(Scalar a, DType to) {
   Value* v = value(a);
   if (to == DType::boolean) return compare(ir::Compare::ne, a, constant(a.dtype, 0));
   if (is_floating(a.dtype) && is_floating(to)) return wrap(b_.CreateFPCast(v, type), to);
-  if (is_floating(to)) return wrap(is_unsigned(a.dtype) ? b_.CreateUIToFP(v, type) : b_.CreateSIToFP(v, type), to);
+  if (is_floating(to))
+    return wrap(is_unsigned(a.dtype) ? b_.CreateUIToFP(v, type) : b_.CreateSIToFP(v, type), to);
   if (is_floating(a.dtype)) {
     const auto id = is_unsigned(to) ? Intrinsic::fptoui_sat : Intrinsic::fptosi_sat;
     return wrap(b_.CreateIntrinsic(id, {type, v->getType()}, {v}), to);

@@ -11,10 +11,11 @@ namespace tightloop::backends::cpu {
 namespace {
 
 double own_cost(const ir::Node& n) {
-  static constexpr std::array<std::string_view, 5> kDivisions{"div", "sqrt", "rsqrt", "div_root", "remainder"};
-  static constexpr std::array<std::string_view, 17> kFunctions{"exp",  "expm1", "log",  "log1p", "sin",   "cos",
-                                                               "tan",  "atan",  "sinh", "cosh",  "tanh",  "erf",
-                                                               "pow", "atan2", "sigmoid", "floor_div", "is_nan"};
+  static constexpr std::array<std::string_view, 5> kDivisions{"div", "sqrt", "rsqrt", "div_root",
+                                                              "remainder"};
+  static constexpr std::array<std::string_view, 17> kFunctions{
+      "exp",  "expm1", "log", "log1p", "sin",   "cos",     "tan",       "atan",  "sinh",
+      "cosh", "tanh",  "erf", "pow",   "atan2", "sigmoid", "floor_div", "is_nan"};
   using ir::OpKind;
   if (n.op->kind == OpKind::random) return 60;
   if (n.op->kind == OpKind::indexing) return 2;
@@ -45,9 +46,12 @@ double flops_of(const ir::Node& n, const Sizes& sizes) {
       const Dim k = a[a.rank() - (transposed ? 2 : 1)];
       return 2 * elements * static_cast<double>(k.value(sizes));
     }
-    case ir::OpKind::reduction: return static_cast<double>(n.inputs[0].shape().count(sizes));
-    case ir::OpKind::elementwise: return is_floating(n.type.dtype) ? elements : 0;
-    default: return 0;
+    case ir::OpKind::reduction:
+      return static_cast<double>(n.inputs[0].shape().count(sizes));
+    case ir::OpKind::elementwise:
+      return is_floating(n.type.dtype) ? elements : 0;
+    default:
+      return 0;
   }
 }
 

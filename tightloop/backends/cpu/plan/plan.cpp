@@ -78,7 +78,8 @@ class Planner {
       store_in(value, target);
       return;
     }
-    const int aside = is_input(value) ? add({Buffer::Kind::temporary, value->type, -1, 0, 0}) : temporary(value);
+    const int aside =
+        is_input(value) ? add({Buffer::Kind::temporary, value->type, -1, 0, 0}) : temporary(value);
     if (is_input(value))
       first_copies_.push_back({plan_.memory.at(value), aside});
     else
@@ -89,9 +90,11 @@ class Planner {
   /// The old value of `state` is not needed after kernel `writer`, nor in it but element by element.
   bool may_overwrite(const Node* state, int writer) const {
     const auto found = uses_.find(state);
-    if (found != uses_.end() && (found->second.last > writer || found->second.last_unaligned >= writer)) return false;
-    return std::none_of(plan_.graph.outputs.begin(), plan_.graph.outputs.end(),
-                        [&](const auto& o) { return o.value.id() == state && o.name != ir::input_name(*state); });
+    if (found != uses_.end() && (found->second.last > writer || found->second.last_unaligned >= writer))
+      return false;
+    return std::none_of(plan_.graph.outputs.begin(), plan_.graph.outputs.end(), [&](const auto& o) {
+      return o.value.id() == state && o.name != ir::input_name(*state);
+    });
   }
 
   void set_lifetimes() {
@@ -101,7 +104,8 @@ class Planner {
         Buffer& buffer = plan_.buffers[static_cast<std::size_t>(b)];
         buffer.first = plan_.schedule.home.at(node);
         buffer.last = buffer.first;
-        if (plan_.memory.at(node) == b && uses_.contains(node)) buffer.last = std::max(buffer.first, uses_.at(node).last);
+        if (plan_.memory.at(node) == b && uses_.contains(node))
+          buffer.last = std::max(buffer.first, uses_.at(node).last);
       }
     // Copies of whole inputs happen after everything else, in two rounds, so that swapped states work.
     plan_.copies.insert(plan_.copies.begin(), first_copies_.begin(), first_copies_.end());
@@ -141,9 +145,8 @@ Layout lay_out(const Plan& plan, const Sizes& sizes) {
     bytes[i] = (exact + kSlack + kAlignment - 1) / kAlignment * kAlignment;
     order.push_back(i);
   }
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return bytes[a] != bytes[b] ? bytes[a] > bytes[b] : a < b;
-  });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return bytes[a] != bytes[b] ? bytes[a] > bytes[b] : a < b; });
   for (const std::size_t i : order) {
     const Buffer& b = plan.buffers[i];
     std::vector<Block> alive;

@@ -13,17 +13,17 @@ struct Buffer {
   enum class Kind : std::uint8_t { input, result, temporary };
   Kind kind = Kind::temporary;
   TensorType type;
-  int index = -1;         ///< which graph input or output; for a temporary, unused
-  int first = 0;          ///< temporaries: the kernels between which it lives
+  int index = -1;  ///< which graph input or output; for a temporary, unused
+  int first = 0;   ///< temporaries: the kernels between which it lives
   int last = 0;
 };
 
 /// Everything but the code: what runs in which order on which memory.
 struct Plan {
-  ir::Graph graph;        ///< keeps the nodes alive
+  ir::Graph graph;  ///< keeps the nodes alive
   Schedule schedule;
   std::vector<Buffer> buffers;
-  std::unordered_map<const ir::Node*, int> memory;               ///< input or stored root → where it is read
+  std::unordered_map<const ir::Node*, int> memory;  ///< input or stored root → where it is read
   std::unordered_map<const ir::Node*, std::vector<int>> stores;  ///< root → every buffer it is written to
   struct Copy {
     int from;

@@ -19,7 +19,8 @@ bool is_op(const Node* n, const ir::OpDef& op) { return n->op == &op; }
 bool is_identity(const Node* n) { return is_op(n, ops::stop_gradient_op()); }
 
 bool computes_as_root(const Node* n) {
-  return n->op->kind == OpKind::contraction || n->op->kind == OpKind::reduction || is_op(n, ops::scatter_add_op());
+  return n->op->kind == OpKind::contraction || n->op->kind == OpKind::reduction ||
+         is_op(n, ops::scatter_add_op());
 }
 
 bool moves_only_ones(const Node* transposed) {
@@ -87,7 +88,8 @@ class RootFinder {
       for (const Tensor& t : n->inputs) {
         Readers& r = readers[t.id()];
         ++r.count;
-        if (is_op(n, ops::broadcast_op()) && !(t.type().shape.count() == n->type.shape.count())) r.stretched = true;
+        if (is_op(n, ops::broadcast_op()) && !(t.type().shape.count() == n->type.shape.count()))
+          r.stretched = true;
         if (is_op(n, ops::reshape_op()) && !is_unit_reshape(n)) readers[storage_of(n)].reshaped = true;
       }
     return readers;
@@ -108,14 +110,16 @@ class Clusterer {
     Schedule s;
     const std::vector<int> order = topological_order();
     std::vector<int> position(kernels_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) position[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      position[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
     for (const int k : order) s.kernels.push_back(std::move(kernels_[static_cast<std::size_t>(k)]));
     for (const auto& [node, k] : home_) s.home[node] = position[static_cast<std::size_t>(k)];
     for (const auto& o : graph_.outputs)
       if (!is_input(o.value.id())) s.stored.insert(o.value.id());
     for (const auto& [node, leaves] : leaves_)
       for (const Leaf& leaf : leaves)
-        if (!is_input(leaf.node) && (s.home.at(leaf.node) != s.home.at(node) || !leaf.aligned)) s.stored.insert(leaf.node);
+        if (!is_input(leaf.node) && (s.home.at(leaf.node) != s.home.at(node) || !leaf.aligned))
+          s.stored.insert(leaf.node);
     return s;
   }
 
@@ -184,7 +188,8 @@ class Clusterer {
     };
     int best = -1;
     for (const Leaf& leaf : leaves)
-      if (!is_input(leaf.node) && leaf.aligned && fits(home_.at(leaf.node))) best = std::max(best, home_.at(leaf.node));
+      if (!is_input(leaf.node) && leaf.aligned && fits(home_.at(leaf.node)))
+        best = std::max(best, home_.at(leaf.node));
     if (best >= 0) return best;
     for (int k = static_cast<int>(kernels_.size()) - 1; k >= 0; --k)
       if (kernels_[static_cast<std::size_t>(k)].kind == KernelKind::elementwise && fits(k) &&
@@ -225,7 +230,8 @@ class Clusterer {
     std::unordered_set<int> gained = depends_[static_cast<std::size_t>(on)];
     gained.insert(on);
     for (std::size_t x = 0; x < depends_.size(); ++x)
-      if (static_cast<int>(x) == k || depends_[x].contains(k)) depends_[x].insert(gained.begin(), gained.end());
+      if (static_cast<int>(x) == k || depends_[x].contains(k))
+        depends_[x].insert(gained.begin(), gained.end());
   }
 
   std::vector<int> topological_order() const {
@@ -256,8 +262,9 @@ class Clusterer {
   std::unordered_map<const Node*, std::vector<Leaf>> leaves_;
 };
 
-void collect_leaves(const Node* n, bool aligned, const NodeSet& roots, std::unordered_map<const Node*, bool>& seen,
-                    std::vector<const Node*>& order, NodeSet& walked_aligned, NodeSet& walked) {
+void collect_leaves(const Node* n, bool aligned, const NodeSet& roots,
+                    std::unordered_map<const Node*, bool>& seen, std::vector<const Node*>& order,
+                    NodeSet& walked_aligned, NodeSet& walked) {
   if (is_input(n) || roots.contains(n)) {
     const auto [at, fresh] = seen.emplace(n, aligned);
     if (fresh)
@@ -269,7 +276,8 @@ void collect_leaves(const Node* n, bool aligned, const NodeSet& roots, std::unor
   NodeSet& visited = aligned ? walked_aligned : walked;
   if (!visited.insert(n).second) return;
   const bool keeps = n->op->kind == OpKind::elementwise || is_unit_reshape(n);
-  for (const Tensor& t : n->inputs) collect_leaves(t.id(), aligned && keeps, roots, seen, order, walked_aligned, walked);
+  for (const Tensor& t : n->inputs)
+    collect_leaves(t.id(), aligned && keeps, roots, seen, order, walked_aligned, walked);
 }
 
 }  // namespace
@@ -322,7 +330,8 @@ bool goes_to_library(const Node* n) {
   const Shape& a = n->inputs[0].shape();
   const bool transposed = n->attrs.get<bool>("transpose_a", false);
   std::int64_t largest = 0;
-  const std::array<Dim, 3> sides{n->type.shape[a.rank() - 2], n->type.shape[a.rank() - 1], a[a.rank() - (transposed ? 2 : 1)]};
+  const std::array<Dim, 3> sides{n->type.shape[a.rank() - 2], n->type.shape[a.rank() - 1],
+                                 a[a.rank() - (transposed ? 2 : 1)]};
   for (std::size_t i = 0; i < 3; ++i) {
     const Dim &x = sides[i], &y = sides[(i + 1) % 3];
     if (x.is_static() && y.is_static()) largest = std::max(largest, x.factor * y.factor);
@@ -332,11 +341,13 @@ bool goes_to_library(const Node* n) {
 
 ir::Graph prepare(const ir::Graph& graph) {
   return ir::rewrite(graph, [](const Node& n, const std::vector<Tensor>& inputs) -> Tensor {
-    if (n.op != &ops::matmul_op() || !n.attrs.get<bool>("transpose_b", false) || goes_to_library(&n)) return {};
+    if (n.op != &ops::matmul_op() || !n.attrs.get<bool>("transpose_b", false) || goes_to_library(&n))
+      return {};
     const auto rank = static_cast<std::int64_t>(inputs[1].rank());
     ir::Attrs attrs;
     if (n.attrs.get<bool>("transpose_a", false)) attrs.set("transpose_a", true);
-    return ir::make_node(ops::matmul_op(), {inputs[0], transpose(inputs[1], rank - 2, rank - 1)}, std::move(attrs));
+    return ir::make_node(ops::matmul_op(), {inputs[0], transpose(inputs[1], rank - 2, rank - 1)},
+                         std::move(attrs));
   });
 }
 

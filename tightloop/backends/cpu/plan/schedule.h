@@ -19,16 +19,16 @@ enum class KernelKind : std::uint8_t { elementwise, reduce, matmul, scatter, tra
 
 struct Kernel {
   KernelKind kind = KernelKind::elementwise;
-  std::vector<Dim> domain;                  ///< without dims of 1
-  std::vector<const ir::Node*> roots;       ///< in topological order; the first is the contraction, reduction, …
-  std::vector<const ir::Node*> sources;     ///< reductions sharing the loop, or the one matmul/scatter/transpose
-  std::string name;                         ///< "matmul+add+tanh"
+  std::vector<Dim> domain;             ///< without dims of 1
+  std::vector<const ir::Node*> roots;  ///< in topological order; the first is the contraction, reduction, …
+  std::vector<const ir::Node*> sources;  ///< reductions sharing the loop, or the one matmul/scatter/transpose
+  std::string name;                      ///< "matmul+add+tanh"
 };
 
 struct Schedule {
-  std::vector<Kernel> kernels;                              ///< in an order that respects every dependency
-  std::unordered_map<const ir::Node*, int> home;            ///< root → its kernel
-  std::unordered_set<const ir::Node*> stored;               ///< roots that need memory
+  std::vector<Kernel> kernels;                    ///< in an order that respects every dependency
+  std::unordered_map<const ir::Node*, int> home;  ///< root → its kernel
+  std::unordered_set<const ir::Node*> stored;     ///< roots that need memory
 
   bool is_root(const ir::Node* n) const { return home.contains(n); }
 };
@@ -40,8 +40,9 @@ Schedule make_schedule(const ir::Graph& graph);
 /// transpose node where they are not).
 ir::Graph prepare(const ir::Graph& graph);
 
-/// Matrix products that oneDNN computes: f32 with a weight (its two static dims) of at least kLibraryWeight elements. Up
-/// to there generated tiles are faster, by their epilogues alone; beyond, rows of a panel crowd the same cache sets.
+/// Matrix products that oneDNN computes: f32 with a weight (its two static dims) of at least kLibraryWeight
+/// elements. Up to there generated tiles are faster, by their epilogues alone; beyond, rows of a panel crowd
+/// the same cache sets.
 inline constexpr std::int64_t kLibraryWeight = std::int64_t{1} << 19;
 bool goes_to_library(const ir::Node* n);
 

@@ -7,9 +7,9 @@ namespace tightloop::backends::cpu {
 
 /// What generated code is handed. The code generator knows the offsets of these members.
 struct StepContext {
-  void** buffers;       ///< one pointer per buffer of the plan
-  std::int64_t batch;   ///< B
-  std::int64_t rows;    ///< N
+  void** buffers;      ///< one pointer per buffer of the plan
+  std::int64_t batch;  ///< B
+  std::int64_t rows;   ///< N
   std::int64_t step;
   std::int64_t seed;
 };

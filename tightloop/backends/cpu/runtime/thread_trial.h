@@ -5,9 +5,9 @@
 
 namespace tightloop::backends::cpu {
 
-/// Holds a predicted number of threads against one thread on the real steps, and keeps what is faster: now and then
-/// a few steps run each way. Results have the same bits either way, so that it may change at any time; what other
-/// programs do to the machine is noticed within a second or so.
+/// Holds a predicted number of threads against one thread on the real steps, and keeps what is faster: now
+/// and then a few steps run each way. Results have the same bits either way, so that it may change at any
+/// time; what other programs do to the machine is noticed within a second or so.
 class ThreadTrial {
  public:
   /// `many` 1: there is nothing to choose.
