@@ -164,6 +164,21 @@ TEST_F(Command, AReaderWhoGoesDoesNotEndTheTraining) {
   EXPECT_NE(io::read_safetensors(folder / "run/model.safetensors").find("par"), nullptr);
 }
 
+/// A pattern means the columns of the training table, also where another table has them in another order or
+/// has more.
+TEST_F(Command, ColumnsAreFoundByNameInOtherTables) {
+  run("train job.toml --quiet");
+  folder.write("same.csv", "x0,x1,f,y\n1,-1,0.5,4.5\n");
+  folder.write("other.csv", "x2,f,x1,y,x0\n9,0.5,-1,4.5,1\n");
+  for (const char* name : {"same", "other"})
+    EXPECT_EQ(run(std::string("predict run ") + name + ".csv -o " + name + ".out.csv").status, 0);
+  EXPECT_EQ(folder.read("same.out.csv"), folder.read("other.out.csv"));
+  EXPECT_EQ(run("evaluate run --data same.csv").out, run("evaluate run --data other.csv").out);
+  run("train job.toml --out a --quiet --set data.validation=same.csv");
+  run("train job.toml --out b --quiet --set data.validation=other.csv");
+  EXPECT_EQ(run("evaluate a").out, run("evaluate b").out);
+}
+
 TEST_F(Command, PredictionsDoNotReplaceTheirInput) {
   run("train job.toml --quiet");
   const Outcome o = run("predict run train.csv -o ./train.csv");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/train/job_run.h>
+#include <tightloop/train/sources.h>
 #include <tightloop/train/weights.h>
 
 #include <fmt/format.h>
@@ -103,7 +104,8 @@ class Recorder : public Observer {
 
 }  // namespace
 
-PreparedJob prepare(const Job& job) {
+PreparedJob prepare(const Job& given) {
+  const Job job = with_columns(given);
   nn::LossFn loss = loss_of(job);
   auto optimizer = chosen(job.train.optimizer, [](const auto& name, const auto& options) {
     return optim::make_optimizer(name, options);
