@@ -64,16 +64,10 @@ TEST(ThreadCost, DearBarriersMeanOneThread) {
   EXPECT_EQ(choose_threads(step_of(1000, 20), 16, busy), 1);
 }
 
-TEST(ThreadCost, ThisMachine) {
-  const Rates& rates = measured_rates();
-  EXPECT_EQ(&rates, &measured_rates());
-  EXPECT_GT(rates.operations, 0);
-  EXPECT_GT(rates.bytes, 0);
-  EXPECT_EQ(rates.cores, available_cores());
-  EXPECT_EQ(rates.barrier_of_two > 0, rates.cores > 1);
-  EXPECT_EQ(choose_threads(step_of(0.2, 4), 1000), 1);
-  EXPECT_LE(choose_threads(step_of(1e6, 4), 1000), rates.cores);
-  EXPECT_EQ(choose_threads(step_of(1e6, 4), 1), 1);
+TEST(ThreadCost, TypicalRatesSendTinyStepsToOneThreadAndLargeOnesToAll) {
+  EXPECT_EQ(choose_threads(step_of(0.2, 4), 1000, typical_rates(8)), 1);
+  EXPECT_EQ(choose_threads(step_of(1e6, 4), 1000, typical_rates(8)), 8);
+  EXPECT_EQ(choose_threads(step_of(1e6, 4), 1, typical_rates(8)), 1);
 }
 
 }  // namespace

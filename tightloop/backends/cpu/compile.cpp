@@ -128,7 +128,7 @@ class CpuExecutable final : public Executable {
     work.barriers += 2;
     const int most = options_.threads > 0 ? std::min(options_.threads, available_cores()) : available_cores();
     exact_ = options_.exact_threads ? most : 0;
-    trial_ = ThreadTrial(choose_threads(work, most));
+    trial_ = ThreadTrial(choose_threads(work, most, typical_rates(available_cores())));
     report_.threads = trial_.threads();
   }
 

@@ -37,11 +37,8 @@ double predicted_seconds(const StepWork& work, int threads, const Rates& rates);
 /// more are clearly faster.
 int choose_threads(const StepWork& work, int max_threads, const Rates& rates);
 
-/// The same with this machine's rates and available_cores(). A tiny step is told without measuring anything.
-int choose_threads(const StepWork& work, int max_threads);
-
-/// Of this machine: measured at the first call (a few milliseconds), then remembered. Barriers are measured
-/// as they are now, so that on a machine busy with other work they come out dear and few threads are chosen.
-const Rates& measured_rates();
+/// Of a present-day machine. Good enough to tell whether several threads are worth a trial (runtime/thread_trial.h), which
+/// then measures the steps themselves.
+Rates typical_rates(int cores);
 
 }  // namespace tightloop::backends::cpu
