@@ -152,6 +152,24 @@ TEST_F(Command, InterruptEndsAfterTheChunkAndSaves) {
   EXPECT_NE(io::read_safetensors(folder / "run/model.safetensors").find("par"), nullptr);
 }
 
+TEST_F(Command, TwoRunsDoNotShareAFolder) {
+  const std::string second = "cd " + folder.path() + "; " TIGHTLOOP_COMMAND " train job.toml 2>&1";
+  const Outcome o = run("train job.toml --quiet --set train.epochs=1000000000 & pid=$!; sleep 2; " + second +
+                        "; status=$?; kill -INT $pid; wait $pid; (exit $status)");
+  EXPECT_EQ(o.status, 2);
+  EXPECT_NE(o.out.find("run: another run is being written there"), std::string::npos) << o.out;
+  EXPECT_NE(io::read_safetensors(folder / "run/model.safetensors").find("par"), nullptr);
+}
+
+TEST_F(Command, MetricsOfOneNameAreToldApart) {
+  std::string job = with(kJob, "target = { y = \"y\" }", "target = { c = \"kind\" }");
+  job = with(with(job, "linear(x, 1,", "linear(x, 3,"), "\"mse\"", "\"cross_entropy\"");
+  folder.write("top.toml",
+               with(job, "[\"mae\"]", "[{ name = \"top_k\", k = 1 }, { name = \"top_k\", k = 3 }]"));
+  ASSERT_EQ(run("train top.toml").status, 0);
+  EXPECT_EQ(nlohmann::json::parse(run("evaluate run --json").out)["top_k_2"], 1);
+}
+
 TEST_F(Command, TerminationEndsAndSavesAlike) {
   const Outcome o =
       run("train job.toml --set train.epochs=1000000000 & pid=$!; sleep 2; kill -TERM $pid; wait $pid");

@@ -4,6 +4,7 @@
 #include <tightloop/train/weights.h>
 
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace tightloop::train {
 namespace {
@@ -53,11 +54,19 @@ nn::TargetKind target_kind(const Job& job) {
   return def->target;
 }
 
+/// A metric that comes more than once is told apart by a number: top_k, top_k_2.
+std::string column_name(const std::string& metric, const std::vector<std::string>& taken) {
+  std::string name = metric;
+  for (int i = 2; std::find(taken.begin(), taken.end(), name) != taken.end(); ++i)
+    name = fmt::format("{}_{}", metric, i);
+  return name;
+}
+
 void add_metrics(const Job& job, Metrics& metrics, std::vector<std::string>& names) {
   for (const Choice& c : job.train.metrics) {
     metrics.push_back(
         chosen(c, [](const auto& name, const auto& options) { return nn::make_metric(name, options); }));
-    names.push_back(c.name);
+    names.push_back(column_name(c.name, names));
   }
 }
 

@@ -3,7 +3,11 @@
 #include <tightloop/io/safetensors.h>
 #include <tightloop/train/run_directory.h>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -27,11 +31,14 @@ bool is_run(const std::string& path) {
   return fs::is_regular_file(job, ec) && read_file(job).text().starts_with(kMark);
 }
 
+void check_no_file(const std::string& path) {
+  std::error_code ec;
+  if (fs::exists(path, ec) && !fs::is_directory(path, ec))
+    throw Error(path + ": is a file; the run needs a folder: choose another by --out");
+}
+
 void check_free(const std::string& path) {
   std::error_code ec;
-  if (!fs::exists(path, ec)) return;
-  if (!fs::is_directory(path, ec))
-    throw Error(path + ": is a file; the run needs a folder: choose another by --out");
   if (fs::is_empty(path, ec) || is_run(path)) return;
   if (ec) throw Error(fmt::format("{}: cannot be read: {}", path, ec.message()));
   throw Error(path + ": holds files, but no run of tightloop; choose another folder by --out");
@@ -78,12 +85,24 @@ Json parse_json(std::string_view text, const std::string& path) {
 
 }  // namespace
 
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void FolderLock::take(const std::string& path) {
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw Error(path + ": another run is being written there; choose another folder by --out");
+}
+
 RunDirectory::RunDirectory(std::string path, std::uintmax_t bytes) : path_(std::move(path)) {
-  check_free(path_);
+  check_no_file(path_);
   std::error_code ec;
   made_ = fs::create_directories(path_, ec);
   if (ec) throw Error(fmt::format("{}: cannot make the folder of the run: {}", path_, ec.message()));
+  lock_.take(path_);
   try {
+    check_free(path_);
     check_writable(path_, bytes);
   } catch (const Error&) {
     if (made_) fs::remove(path_, ec);

@@ -10,11 +10,26 @@
 
 namespace tightloop::train {
 
+/// Keeps two runs from writing into one folder at once: their files would be mixed. It ends with the process
+/// at the latest. Where the file system knows no locks, nothing is kept.
+class FolderLock {
+ public:
+  FolderLock() = default;
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock();
+  /// Throws Error when another holds it.
+  void take(const std::string& path);
+
+ private:
+  int descriptor_ = -1;
+};
+
 class RunDirectory {
  public:
-  /// Makes the folder, and checks that it can be written, has room for `bytes`, and is new, empty, or
-  /// that of an earlier run, whose files are replaced; other files in it are left alone. Throws Error
-  /// otherwise.
+  /// Makes the folder, and checks that it can be written, has room for `bytes`, is not in use by another run,
+  /// and is new, empty, or that of an earlier run, whose files are replaced; other files in it are left
+  /// alone. Throws Error otherwise.
   RunDirectory(std::string path, std::uintmax_t bytes);
   /// Takes a folder that it made away again when it is empty.
   ~RunDirectory();
@@ -35,6 +50,7 @@ class RunDirectory {
 
  private:
   std::string path_;
+  FolderLock lock_;
   bool made_ = false;
   bool started_ = false;
 };
