@@ -34,7 +34,8 @@ class CpuExecutable final : public Executable {
     for (const Buffer& b : plan_.buffers) buffers_.push_back(nullptr), static_cast<void>(b);
     for (const Kernel& k : plan_.schedule.kernels) report_.kernels.push_back(k.name);
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
-      if (plan_.buffers[i].kind == Buffer::Kind::input && role(i) == "rows") rows_buffer_ = static_cast<int>(i);
+      if (plan_.buffers[i].kind == Buffer::Kind::input && role(i) == "rows")
+        rows_buffer_ = static_cast<int>(i);
     report_.compile_ms = milliseconds_since(start);
   }
 
@@ -61,7 +62,8 @@ class CpuExecutable final : public Executable {
       const Buffer& b = plan_.buffers[i];
       const auto at = static_cast<std::size_t>(b.index);
       if (b.kind == Buffer::Kind::result) buffers_[i] = args.outputs[at];
-      if (b.kind == Buffer::Kind::input && static_cast<int>(i) != rows_buffer_) buffers_[i] = given(i, args.inputs[at]);
+      if (b.kind == Buffer::Kind::input && static_cast<int>(i) != rows_buffer_)
+        buffers_[i] = given(i, args.inputs[at]);
     }
     context_ = {buffers_.data(), 0, rows, 0, static_cast<std::int64_t>(args.seed)};
     std::int64_t step = args.first_step;
@@ -97,8 +99,8 @@ class CpuExecutable final : public Executable {
     std::string key;
     if (options_.disk_cache) {
       options_.cache_directory.empty() ? cache.emplace() : cache.emplace(options_.cache_directory);
-      key = content_key(std::to_string(kCodeVersion) + compiler_version() + target.triple + target.cpu + target.features +
-                        ir::print(plan_.graph));
+      key = content_key(std::to_string(kCodeVersion) + compiler_version() + target.triple + target.cpu +
+                        target.features + ir::print(plan_.graph) + describe_kernels());
       if (const auto object = cache->load(key)) {
         try {
           code_.emplace(*object, plan_.schedule.kernels);
@@ -112,6 +114,20 @@ class CpuExecutable final : public Executable {
     const std::vector<char> object = generate_objects(plan_, target, available_cores());
     code_.emplace(object, plan_.schedule.kernels);
     if (cache) cache->store(key, object);
+  }
+
+  /// What the kernels compute and where they find their memory: code made by another way of cutting the graph
+  /// is not ours.
+  std::string describe_kernels() const {
+    std::string text;
+    for (const Kernel& kernel : plan_.schedule.kernels) {
+      text += std::to_string(static_cast<int>(kernel.kind)) + kernel.name + to_string(Shape(kernel.domain));
+      for (const ir::Node* root : kernel.roots)
+        if (const auto stores = plan_.stores.find(root); stores != plan_.stores.end())
+          for (const int buffer : stores->second) text += " " + std::to_string(buffer);
+      text += "\n";
+    }
+    return text;
   }
 
   /// Work of each kernel, from which the number of threads follows; kernels too small to share run on one.
@@ -136,7 +152,8 @@ class CpuExecutable final : public Executable {
     KernelWork w;
     for (const ir::Node* r : kernel.roots) {
       w.operations += flops_of(*r, sizes) * (r->op->kind == ir::OpKind::elementwise ? 4 : 1);
-      w.bytes += static_cast<double>(r->type.shape.count(sizes)) * static_cast<double>(size_of(r->type.dtype));
+      w.bytes +=
+          static_cast<double>(r->type.shape.count(sizes)) * static_cast<double>(size_of(r->type.dtype));
       if (is_reduction(r)) w.bytes += static_cast<double>(r->inputs[0].shape().count(sizes)) * 4;
     }
     return w;
@@ -196,11 +213,15 @@ class CpuExecutable final : public Executable {
     const Shape& a = matmul->inputs[0].shape();
     const bool ta = matmul->attrs.get<bool>("transpose_a", false);
     const bool tb = matmul->attrs.get<bool>("transpose_b", false);
-    const auto side = [&](const Shape& s, std::size_t from_end) { return s[s.rank() - from_end].value(sizes); };
+    const auto side = [&](const Shape& s, std::size_t from_end) {
+      return s[s.rank() - from_end].value(sizes);
+    };
     const std::int64_t m = side(shape, 2), n = side(shape, 1), depth = side(a, ta ? 2 : 1);
     if (m * n == 0) return;
     const std::int64_t batch = shape.count(sizes) / (m * n);
-    const auto memory = [&](const ir::Node* node) { return buffers_[static_cast<std::size_t>(plan_.buffer_of(node))]; };
+    const auto memory = [&](const ir::Node* node) {
+      return buffers_[static_cast<std::size_t>(plan_.buffer_of(node))];
+    };
     library_matmul_part(dense_matmul(m, n, depth, ta, tb, batch),
                         static_cast<const float*>(memory(storage_of(matmul->inputs[0].id()))),
                         static_cast<const float*>(memory(storage_of(matmul->inputs[1].id()))),
@@ -240,6 +261,8 @@ std::unique_ptr<Executable> compile_cpu(const ir::Graph& graph, const CpuOptions
   return std::make_unique<CpuExecutable>(graph, options);
 }
 
-std::string explain_cpu(const ir::Graph& graph) { return generate_text(make_plan(prepare(graph)), host_target()); }
+std::string explain_cpu(const ir::Graph& graph) {
+  return generate_text(make_plan(prepare(graph)), host_target());
+}
 
 }  // namespace tightloop::backends::cpu

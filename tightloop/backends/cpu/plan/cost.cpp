@@ -31,9 +31,14 @@ double own_cost(const ir::Node& n) {
 double CostModel::of(const ir::Node* n) {
   if (is_input(n) || roots_.contains(n)) return 0.5;
   if (const auto at = known_.find(n); at != known_.end()) return at->second;
-  double c = own_cost(*n);
-  for (const Tensor& t : n->inputs) c += of(t.id());
+  const double c = inside(n);
   known_.emplace(n, c);
+  return c;
+}
+
+double CostModel::inside(const ir::Node* root) {
+  double c = own_cost(*root);
+  for (const Tensor& t : root->inputs) c += of(t.id());
   return c;
 }
 

@@ -12,11 +12,17 @@ namespace tightloop::backends::cpu {
 inline constexpr double kShareCost = 4;
 inline constexpr double kStretchCost = 1;
 
+/// A kernel does about this many instructions an element and no more: the time to compile one grows faster
+/// than its size, and values that no register holds would be stored anyway.
+inline constexpr double kLargestKernel = 240;
+
 /// Vector instructions to compute one element of an inline node, looking through other inline nodes.
 class CostModel {
  public:
   explicit CostModel(const std::unordered_set<const ir::Node*>& roots) : roots_(roots) {}
   double of(const ir::Node* n);
+  /// The same for a root: what its kernel computes for it.
+  double inside(const ir::Node* root);
 
  private:
   const std::unordered_set<const ir::Node*>& roots_;

@@ -72,7 +72,8 @@ class RootFinder {
       const bool repeated = r.count > 1 && c > kShareCost;
       const bool stretched = r.stretched && c > kStretchCost && !n->type.shape.is_scalar();
       const bool needs_memory = r.reshaped;
-      if (repeated || stretched || needs_memory) roots_.insert(n);
+      const bool large = c > kLargestKernel / 2;
+      if (repeated || stretched || needs_memory || large) roots_.insert(n);
     }
   }
 
@@ -102,7 +103,8 @@ class RootFinder {
 /// Assigns roots to kernels greedily, in topological order, keeping the kernel graph acyclic.
 class Clusterer {
  public:
-  Clusterer(const ir::Graph& graph, const RootFinder& finder) : graph_(graph), roots_(finder.roots()) {
+  Clusterer(const ir::Graph& graph, const RootFinder& finder)
+      : graph_(graph), roots_(finder.roots()), cost_(roots_) {
     for (const Node* r : finder.ordered()) place(r);
   }
 
@@ -134,6 +136,7 @@ class Clusterer {
       k = fusable(r, leaves);
     if (k < 0) k = open(r);
     Kernel& kernel = kernels_[static_cast<std::size_t>(k)];
+    work_[static_cast<std::size_t>(k)] += cost_.inside(r);
     kernel.roots.push_back(r);
     kernel.name += (kernel.name.empty() ? "" : "+") + std::string(r->op->name);
     if (is_reduction(r) || kernel.roots.size() == 1) kernel.sources.push_back(r);
@@ -153,6 +156,7 @@ class Clusterer {
                                                   : KernelKind::elementwise;
     kernels_.push_back(std::move(k));
     depends_.emplace_back();
+    work_.push_back(0);
     return static_cast<int>(kernels_.size()) - 1;
   }
 
@@ -182,7 +186,9 @@ class Clusterer {
 
   int fusable(const Node* r, const std::vector<Leaf>& leaves) const {
     const std::vector<Dim> domain = squeezed(r->type.shape);
+    const double own = cost_.inside(r);
     const auto fits = [&](int k) {
+      if (work_[static_cast<std::size_t>(k)] + own > kLargestKernel) return false;
       const Kernel& kernel = kernels_[static_cast<std::size_t>(k)];
       return accepts_epilogue(kernel) && kernel.domain == domain && legal(k, leaves);
     };
@@ -257,6 +263,8 @@ class Clusterer {
   const ir::Graph& graph_;
   const NodeSet& roots_;
   std::vector<Kernel> kernels_;
+  mutable CostModel cost_;
+  std::vector<double> work_;  ///< instructions an element, by kernel
   std::vector<std::unordered_set<int>> depends_;
   std::unordered_map<const Node*, int> home_;
   std::unordered_map<const Node*, std::vector<Leaf>> leaves_;

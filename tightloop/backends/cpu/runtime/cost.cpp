@@ -7,7 +7,7 @@
 namespace tightloop::backends::cpu {
 namespace {
 
-constexpr double kMustGain = 0.8;     // of the time of one thread
+constexpr double kMustGain = 0.8;  // of the time of one thread
 constexpr double kNearBest = 1.05;
 double kernel_seconds(const KernelWork& kernel, int threads, const Rates& rates) {
   const double alone = std::max(kernel.operations / rates.operations, kernel.bytes / rates.bytes);
@@ -46,8 +46,11 @@ int choose_threads(const StepWork& work, int max_threads, const Rates& rates) {
 
 Rates typical_rates(int cores) {
   constexpr double kBarrier = 2e-7;
-  return {.operations = 100e9, .bytes = 20e9, .barrier_of_two = kBarrier,
-          .barrier_of_all = kBarrier * std::max(1.0, std::log2(cores)), .cores = cores};
+  return {.operations = 100e9,
+          .bytes = 20e9,
+          .barrier_of_two = kBarrier,
+          .barrier_of_all = kBarrier * std::max(1.0, std::log2(cores)),
+          .cores = cores};
 }
 
 }  // namespace tightloop::backends::cpu

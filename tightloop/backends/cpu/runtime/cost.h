@@ -37,8 +37,8 @@ double predicted_seconds(const StepWork& work, int threads, const Rates& rates);
 /// more are clearly faster.
 int choose_threads(const StepWork& work, int max_threads, const Rates& rates);
 
-/// Of a present-day machine. Good enough to tell whether several threads are worth a trial (runtime/thread_trial.h), which
-/// then measures the steps themselves.
+/// Of a present-day machine. Good enough to tell whether several threads are worth a trial
+/// (runtime/thread_trial.h), which then measures the steps themselves.
 Rates typical_rates(int cores);
 
 }  // namespace tightloop::backends::cpu
