@@ -9,7 +9,7 @@ SOURCES = $(shell git ls-files -co --exclude-standard '*.h' '*.cpp')
 CONFIGURE = test -f $(BUILD)/build.ninja -a -z "$(WERROR)" || \
             cmake --preset $(PRESET) $(if $(WERROR),-DTIGHTLOOP_WERROR=$(WERROR)) >/dev/null
 
-.PHONY: help setup build train test examples bench bench-peers format lint install clean
+.PHONY: help setup build train test examples bench bench-peers format check-format lint install clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+: .*##' Makefile | sed -E 's/:[^#]*##/\t/' | expand -t 16
@@ -40,8 +40,10 @@ bench-peers:     ## install PyTorch, JAX and TensorFlow for the benchmark in bui
 format:          ## format all sources in place
 	@clang-format -i $(SOURCES)
 
-lint:            ## check format, and clang-tidy on the files changed in the last commit
+check-format:    ## say what format would change
 	@clang-format --dry-run -Werror $(SOURCES)
+
+lint: check-format ## check format, and clang-tidy on the files changed in the last commit
 	@tools/tidy.py $(BUILD)
 
 install: build   ## install below PREFIX (default /usr/local)
