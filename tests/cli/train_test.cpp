@@ -143,6 +143,25 @@ TEST_F(Command, AnEarlierRunIsReplacedAndForeignFilesStay) {
   EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 2);
 }
 
+TEST_F(Command, AKilledRunLeavesTheEarlierOneWholeAndTheNextOneClearsUp) {
+  const std::string killed =
+      "train job.toml --set train.epochs=1000000000 --quiet & pid=$!; sleep 2; kill -KILL $pid; wait $pid";
+  const std::string left = "run/.tightloop-unfinished";
+  run(killed);
+  EXPECT_TRUE(folder.has(left + "/metrics.csv"));
+  EXPECT_FALSE(folder.has("run/job.toml"));
+  ASSERT_EQ(run("train job.toml").status, 0);
+  EXPECT_FALSE(folder.has(left));
+  const std::string job = folder.read("run/job.toml"), model = folder.read("run/model.safetensors");
+  run(killed);
+  EXPECT_EQ(folder.read("run/job.toml"), job);
+  EXPECT_EQ(folder.read("run/model.safetensors"), model);
+  EXPECT_EQ(run("evaluate run").status, 0);
+  EXPECT_EQ(run("train job.toml --set train.epochs=1").status, 0);
+  EXPECT_FALSE(folder.has(left));
+  EXPECT_NE(folder.read("run/job.toml"), job);
+}
+
 TEST_F(Command, InterruptEndsAfterTheChunkAndSaves) {
   const std::string arguments =
       "train job.toml --set train.epochs=1000000000 & pid=$!; sleep 2; kill -INT $pid; wait $pid";

@@ -147,6 +147,7 @@ History run_job(PreparedJob& prepared, const std::string& directory, Observer* o
     if (!run.started()) options.started();
     recorder.write();
     run.write_model(*prepared.model, prepared.data.classes);
+    run.finish();
   };
   try {
     Trainer trainer(options, prepared.metrics);
@@ -157,9 +158,6 @@ History run_job(PreparedJob& prepared, const std::string& directory, Observer* o
   } catch (const NonFinite& e) {
     finish();
     throw Error(fmt::format("{}; the last good weights are in {}", e.what(), run.path()));
-  } catch (...) {
-    if (run.started()) run.discard();
-    throw;
   }
 }
 

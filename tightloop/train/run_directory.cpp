@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 #include <cerrno>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -24,6 +25,7 @@ constexpr const char* kJob = "job.toml";
 constexpr const char* kNormalization = "normalization.safetensors";
 constexpr const char* kSplit = "split.json";
 constexpr const char* kMetrics = "metrics.csv";
+constexpr const char* kUnfinished = ".tightloop-unfinished";
 
 bool is_run(const std::string& path) {
   const std::string job = (fs::path(path) / kJob).string();
@@ -37,9 +39,16 @@ void check_no_file(const std::string& path) {
     throw Error(path + ": is a file; the run needs a folder: choose another by --out");
 }
 
+/// Empty but for what a killed run left.
+bool is_free(const std::string& path, std::error_code& ec) {
+  for (fs::directory_iterator it(path, ec), end; !ec && it != end; it.increment(ec))
+    if (it->path().filename() != kUnfinished) return false;
+  return !ec;
+}
+
 void check_free(const std::string& path) {
   std::error_code ec;
-  if (fs::is_empty(path, ec) || is_run(path)) return;
+  if (is_free(path, ec) || is_run(path)) return;
   if (ec) throw Error(fmt::format("{}: cannot be read: {}", path, ec.message()));
   throw Error(path + ": holds files, but no run of tightloop; choose another folder by --out");
 }
@@ -56,7 +65,7 @@ void check_writable(const std::string& path, std::uintmax_t bytes) {
         fmt::format("{}: the run needs {} bytes, the disk has {} left", path, bytes, space.available));
 }
 
-std::string number(double v) { return fmt::format("{}", v); }
+std::string number(double v) { return std::isnan(v) ? "nan" : fmt::format("{}", v); }
 
 std::string line_of(const EpochRecord& e, std::size_t metrics) {
   std::string out = fmt::format("{},{},{},{}", e.epoch, e.step, number(e.train_loss),
@@ -103,6 +112,7 @@ RunDirectory::RunDirectory(std::string path, std::uintmax_t bytes) : path_(std::
   lock_.take(path_);
   try {
     check_free(path_);
+    discard();
     check_writable(path_, bytes);
   } catch (const Error&) {
     if (made_) fs::remove(path_, ec);
@@ -111,23 +121,39 @@ RunDirectory::RunDirectory(std::string path, std::uintmax_t bytes) : path_(std::
 }
 
 RunDirectory::~RunDirectory() {
+  discard();
   std::error_code ec;
   if (made_) fs::remove(path_, ec);
 }
 
 std::string RunDirectory::file(const char* name) const { return (fs::path(path_) / name).string(); }
 
+std::string RunDirectory::unfinished(const char* name) const {
+  return (fs::path(path_) / kUnfinished / name).string();
+}
+
 void RunDirectory::write_start(const Job& job, const LoadedData& data) {
-  discard();
+  std::error_code ec;
+  fs::create_directory(unfinished(), ec);
+  if (ec) throw Error(fmt::format("{}: cannot be made: {}", unfinished(), ec.message()));
   started_ = true;
-  write_file(file(kJob), fmt::format("{}\n{}", kMark, to_toml(job)));
-  io::write_safetensors(file(kNormalization), {data::to_tensors(data.data.scales), {}});
-  write_file(file(kSplit), to_json(data.split).dump() + "\n");
+  write_file(unfinished(kJob), fmt::format("{}\n{}", kMark, to_toml(job)));
+  io::write_safetensors(unfinished(kNormalization), {data::to_tensors(data.data.scales), {}});
+  write_file(unfinished(kSplit), to_json(data.split).dump() + "\n");
 }
 
 void RunDirectory::discard() {
   std::error_code ec;
-  for (const char* name : {kModel, kMetrics, kNormalization, kSplit, kJob}) fs::remove(file(name), ec);
+  fs::remove_all(unfinished(), ec);
+}
+
+void RunDirectory::finish() {
+  for (const char* name : {kNormalization, kSplit, kMetrics, kJob, kModel}) {
+    std::error_code ec;
+    fs::rename(unfinished(name), file(name), ec);
+    if (ec) throw Error(fmt::format("{}: cannot be written: {}", file(name), ec.message()));
+  }
+  discard();
 }
 
 void RunDirectory::write_model(nn::Module& module, const std::vector<std::string>& classes) {
@@ -135,7 +161,7 @@ void RunDirectory::write_model(nn::Module& module, const std::vector<std::string
   out.metadata["format"] = "pt";
   if (!classes.empty()) out.metadata["classes"] = Json(classes).dump();
   for (const auto& [path, p] : module.state_dict()) out.tensors.emplace_back(path, p->array());
-  io::write_safetensors(file(kModel), out);
+  io::write_safetensors(unfinished(kModel), out);
 }
 
 void RunDirectory::write_metrics(const std::vector<EpochRecord>& epochs,
@@ -144,7 +170,7 @@ void RunDirectory::write_metrics(const std::vector<EpochRecord>& epochs,
   for (const auto& m : metrics) text += "," + m;
   text += ",samples_per_s,seconds\n";
   for (const EpochRecord& e : epochs) text += line_of(e, metrics.size());
-  write_file(file(kMetrics), text, false);
+  write_file(unfinished(kMetrics), text, false);
 }
 
 SavedRun read_run(const std::string& path) {

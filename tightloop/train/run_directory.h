@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What a run leaves behind: model.safetensors, job.toml (resolved), normalization.safetensors, split.json and
-// metrics.csv. Every file appears whole or not at all.
+// metrics.csv. Every file appears whole or not at all, and all of them at the end: until then they lie in a
+// hidden folder inside, and an earlier run stays as it is.
 #include <tightloop/train/load.h>
 
 #include <cstdint>
@@ -29,26 +30,30 @@ class RunDirectory {
  public:
   /// Makes the folder, and checks that it can be written, has room for `bytes`, is not in use by another run,
   /// and is new, empty, or that of an earlier run, whose files are replaced; other files in it are left
-  /// alone. Throws Error otherwise.
+  /// alone. What a killed run left unfinished is taken away. Throws Error otherwise.
   RunDirectory(std::string path, std::uintmax_t bytes);
-  /// Takes a folder that it made away again when it is empty.
+  /// Takes unfinished files away, and the folder when it made it and it is empty.
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
 
-  /// Takes away an earlier run's files; writes the job, the normalisation and the split.
+  /// Writes the job, the normalisation and the split to the hidden folder.
   void write_start(const Job& job, const LoadedData& data);
   bool started() const { return started_; }
-  /// Takes away what this run wrote: it ended without a model.
-  void discard();
   void write_model(nn::Module& module, const std::vector<std::string>& classes);
   /// `metrics` are the columns' names.
   void write_metrics(const std::vector<EpochRecord>& epochs, const std::vector<std::string>& metrics);
 
+  /// Puts the files that were written into the places of an earlier run's.
+  void finish();
+
   const std::string& path() const { return path_; }
-  std::string file(const char* name) const;
 
  private:
+  std::string file(const char* name) const;
+  std::string unfinished(const char* name = "") const;
+  void discard();
+
   std::string path_;
   FolderLock lock_;
   bool made_ = false;
