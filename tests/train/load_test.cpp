@@ -69,6 +69,17 @@ TEST_F(Load, OneNumberARowIsOneColumnButIdsStayAsTheyAre) {
   EXPECT_EQ(to_string(d.model_inputs()[1].second), "i64[B]");
 }
 
+TEST_F(Load, OnlyInputsAreNormalized) {
+  write("x.npy", counting(DType::f32, {6, 2}));
+  write("y.npy", counting(DType::f32, {6}));
+  EXPECT_NE(message(kNpy + "normalize = { y = \"standard\" }\n")
+                .find("data.normalize.y names the target, which is never normalized"),
+            std::string::npos);
+  EXPECT_NE(message(kNpy + "normalize = { xx = \"standard\" }\n")
+                .find("data.normalize.xx names no input (did you mean 'x'?); inputs are x"),
+            std::string::npos);
+}
+
 TEST_F(Load, TrainMayBeAFolderOrAFileInIt) {
   std::filesystem::create_directory(folder + "/sub");
   write("sub/x.npy", counting(DType::f32, {6, 2}));
