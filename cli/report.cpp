@@ -50,7 +50,13 @@ bool Report::due() {
 }
 
 void Report::progress(const train::Progress& p) {
-  if (quiet_ || !terminal_ || !due()) return;
+  if (quiet_) return;
+  if (verifying_ > 0 && p.step >= std::min(verifying_, p.steps)) {
+    say(fmt::format("verify: compiled and interpreted values agree in the first {}\n",
+                    count_text(p.step, "step")));
+    verifying_ = 0;
+  }
+  if (!terminal_ || !due()) return;
   const double share = static_cast<double>(p.step) / static_cast<double>(std::max<std::int64_t>(1, p.steps));
   say(fmt::format("\r\033[K[{}] {:3.0f}%  epoch {}/{}  loss {:.5g}  {}", bar(share), 100 * share, p.epoch,
                   p.epochs, p.loss, rate_text(p.samples_per_s)));

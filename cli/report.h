@@ -13,6 +13,8 @@ namespace tightloop::cli {
 class Report : public train::Observer {
  public:
   Report(std::vector<std::string> metrics, bool quiet);
+  /// Says so when the first `steps` steps have agreed with the interpreter.
+  void verifying(std::int64_t steps) { verifying_ = steps; }
   void progress(const train::Progress& p) override;
   void epoch(const train::EpochRecord& e) override;
   bool stop() override;
@@ -25,6 +27,7 @@ class Report : public train::Observer {
   std::vector<std::string> metrics_;
   bool quiet_;
   bool terminal_;
+  std::int64_t verifying_ = 0;
   std::int64_t shown_ = 0;  ///< last epoch that got a line
   std::chrono::steady_clock::time_point last_;
 };

@@ -18,8 +18,11 @@ constexpr std::int64_t kVerifySteps = 3;
 void run(const Arguments& a) {
   const train::Job job = a.job.load();
   train::PreparedJob prepared = train::prepare(job);
-  if (a.verify) prepared.options.verify_steps = kVerifySteps;
   Report report(prepared.metric_names, a.quiet);
+  if (a.verify) {
+    prepared.options.verify_steps = kVerifySteps;
+    report.verifying(kVerifySteps);
+  }
   catch_interrupt();
   const train::History history = train::run_job(prepared, job.output.directory, &report);
   report.finish(history, job.output.directory);

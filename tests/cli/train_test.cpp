@@ -65,6 +65,9 @@ TEST_F(Command, TheSameJobGivesTheSameBits) {
 TEST_F(Command, VerifyAgrees) {
   const Outcome o = run("train job.toml --verify");
   EXPECT_EQ(o.status, 0) << o.out;
+  EXPECT_NE(o.out.find("verify: compiled and interpreted values agree in the first 3 steps\n"),
+            std::string::npos)
+      << o.out;
 }
 
 TEST_F(Command, EvaluateGivesTheLastValidationLoss) {

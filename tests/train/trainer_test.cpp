@@ -187,7 +187,30 @@ TEST(Trainer, NaNInTheDataNamesTheFieldAndTheRow) {
     Trainer(o).fit(net, kMse, optim::Sgd({.lr = 0.01}),
                    data::Dataset({{"x", x}, data.fields()[1], data.fields()[2]}));
   });
-  EXPECT_NE(what.find("nan in the data of 'x', row 17 (rows count from 0)"), std::string::npos) << what;
+  EXPECT_NE(what.find("nan in the data of 'x', row 18 (rows count from 1)"), std::string::npos) << what;
+  EXPECT_EQ(what.find("learning rate"), std::string::npos) << what;
+}
+
+TEST(Trainer, NaNInTheStartWeightsNamesTheTensor) {
+  Net net;
+  net.initialize(1);
+  Array par(DType::f32, {1});
+  par.set(0, -std::numeric_limits<double>::quiet_NaN());
+  net.par.assign(par);
+  const std::string what =
+      message([&] { Trainer(options(1, 4)).fit(net, kMse, optim::Sgd({.lr = 0.01}), rows(30)); });
+  EXPECT_NE(what.find("with nan in 'par' at the start of the step, before any training"), std::string::npos)
+      << what;
+  EXPECT_EQ(what.find("learning rate"), std::string::npos) << what;
+}
+
+TEST(Trainer, VerifyReportsALostLossAsSuch) {
+  Net net;
+  auto o = options(1, 4);
+  o.verify_steps = 3;
+  const std::string what = message([&] { Trainer(o).fit(net, kMse, optim::Sgd({.lr = 1e30}), rows(30)); });
+  EXPECT_NE(what.find("not finite; it began in step"), std::string::npos) << what;
+  EXPECT_NE(what.find("with op "), std::string::npos) << what;
 }
 
 TEST(Trainer, DivergenceIsFoundInTheUpdateThatMadeIt) {
@@ -215,7 +238,7 @@ TEST(Trainer, LabelsOutOfRangeAreNamedWithRowAndValue) {
           .fit(net, nn::make_loss("cross_entropy"), optim::Adam(),
                data::Dataset({data.fields()[0], {"label", labels}}));
     });
-    EXPECT_NE(what.find("target " + std::to_string(bad) + " in row 13"), std::string::npos) << what;
+    EXPECT_NE(what.find("target " + std::to_string(bad) + " in row 14 "), std::string::npos) << what;
   }
 }
 

@@ -36,28 +36,34 @@ class Watch : public backends::Observer {
     bool inherited = false;
     for (const Tensor& t : node.inputs) inherited = inherited || bad_.contains(t.id());
     bad_.insert(&node);
-    if (inherited || !found_.empty()) return;
-    found_ = is_input ? fmt::format("the state '{}' at the start of the step", ir::input_name(node))
-                      : describe(node, value, at);
+    if (inherited || found_.kind != Origin::Kind::none) return;
+    found_ = is_input ? describe_state(node, value, at) : describe(node, value, at);
   }
 
-  const std::string& found() const { return found_; }
+  const Origin& found() const { return found_; }
 
  private:
-  std::string describe(const ir::Node& node, const Array& value, std::int64_t at) const {
+  static Origin describe_state(const ir::Node& node, const Array& value, std::int64_t at) {
+    return {Origin::Kind::state, fmt::format("{} in '{}' at the start of the step", value_text(value.at(at)),
+                                             ir::input_name(node))};
+  }
+
+  Origin describe(const ir::Node& node, const Array& value, std::int64_t at) const {
     if (reads_data(node)) {
       const std::int64_t row =
           rows_[static_cast<std::size_t>(at / std::max<std::int64_t>(1, value.count() / value.dims()[0]))];
-      return fmt::format("{} in the data of '{}', row {} (rows count from 0)", value.at(at),
-                         ir::input_name(node.inputs[0].node()).substr(data_name("").size()), row);
+      return {Origin::Kind::data,
+              fmt::format("{} in the data of '{}', row {} (rows count from 1)", value_text(value.at(at)),
+                          ir::input_name(node.inputs[0].node()).substr(data_name("").size()), row + 1)};
     }
     const std::string where = node.scope.empty() ? "" : fmt::format(" in '{}'", node.scope);
-    return fmt::format("op {}{} of type {}: {}", node.op->name, where, to_string(node.type), value.at(at));
+    return {Origin::Kind::operation, fmt::format("op {}{} of type {}: {}", node.op->name, where,
+                                                 to_string(node.type), value_text(value.at(at)))};
   }
 
   const std::vector<std::int64_t>& rows_;
   std::unordered_set<const ir::Node*> bad_;
-  std::string found_;
+  Origin found_;
 };
 
 /// A graph without leaves that hold data, and the values of its inputs.
@@ -146,8 +152,9 @@ std::int64_t first_difference(const Array& compiled, const Array& interpreted, c
 
 }  // namespace
 
-std::string first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t step,
-                             std::uint64_t seed) {
+std::string value_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
+
+Origin first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t step, std::uint64_t seed) {
   const auto rows = rows_of(sampling, step);
   const Interpretable run = interpretable(bound, rows);
   Watch watch(rows);

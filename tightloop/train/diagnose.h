@@ -8,11 +8,20 @@
 
 namespace tightloop::train {
 
+/// Where the first value that is not finite came from.
+struct Origin {
+  enum class Kind { none, operation, data, state };
+  Kind kind = Kind::none;
+  std::string text = {};  ///< "op log in 'lin' of type f32[B, 1]: nan"
+};
+
 /// Runs step `step` by the interpreter from the program's present states and tells the first op whose result
-/// is not finite although what it read was: "op log in layer 'lin' (f32[B, 1])", or the input and row that
-/// hold such a value, or the parameter that is not finite at the start of the step. "" when all is finite.
-std::string first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t step,
-                             std::uint64_t seed);
+/// is not finite although what it read was, or the input and row that hold such a value, or the state that is
+/// not finite at the start of the step. Kind none when all is finite.
+Origin first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t step, std::uint64_t seed);
+
+/// "nan" for either sign.
+std::string value_text(double value);
 
 /// How the compiled step differs from the interpreter.
 struct Difference {

@@ -31,6 +31,13 @@ bool finite(const Array& a) {
   return a.dtype() == DType::f32 ? finite(a.as<float>()) : a.dtype() != DType::f64 || finite(a.as<double>());
 }
 
+/// A rate is to blame only for what training made.
+const char* advice(const Origin& cause, std::int64_t step) {
+  if (cause.kind == Origin::Kind::data) return "; mend or leave out such rows";
+  if (cause.kind == Origin::Kind::state && step == 0) return ", before any training; check the start weights";
+  return "; a smaller learning rate or normalized inputs may help";
+}
+
 }  // namespace
 
 Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
@@ -91,10 +98,16 @@ void Session::run_verified() {
   const auto difference = verify_step(bound_, sampling_, step_, seed_);
   ++step_;
   bound_.check_data();
+  if (bound_.bad_step() >= 0 || !parameters_finite()) {
+    go_back();
+    const bool interpreter_too = first_non_finite(bound_, sampling_, step_, seed_).kind != Origin::Kind::none;
+    program().run(sampling_, step_++, 1);
+    if (interpreter_too || !difference) explain(step_);
+  }
   if (!difference) return;
   throw Error(fmt::format("verify: step {}: '{}' differs at element {}: compiled {}, interpreted {}",
-                          step_ - 1, difference->tensor, difference->element, difference->compiled,
-                          difference->interpreted));
+                          kept_step_, difference->tensor, difference->element,
+                          value_text(difference->compiled), value_text(difference->interpreted)));
 }
 
 /// The first step before `last` whose update made a parameter not finite, or `last`.
@@ -113,11 +126,12 @@ void Session::explain(std::int64_t end) {
   go_back();
   program().run(sampling_, step_, origin - step_);
   step_ = origin;
-  const std::string cause = first_non_finite(bound_, sampling_, origin, seed_);
-  throw NonFinite(
-      fmt::format("step {}: {} not finite{}; a smaller learning rate or normalized inputs may help",
-                  bad >= 0 ? bad : origin, bad >= 0 ? "the loss is" : "the update made a parameter",
-                  cause.empty() ? "" : fmt::format("; it began in step {} with {}", origin, cause)));
+  const Origin cause = first_non_finite(bound_, sampling_, origin, seed_);
+  const bool none = cause.kind == Origin::Kind::none;
+  throw NonFinite(fmt::format("step {}: {} not finite{}{}", bad >= 0 ? bad : origin,
+                              bad >= 0 ? "the loss is" : "the update made a parameter",
+                              none ? "" : fmt::format("; it began in step {} with {}", origin, cause.text),
+                              advice(cause, origin)));
 }
 
 }  // namespace tightloop::train
