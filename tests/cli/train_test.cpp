@@ -110,6 +110,27 @@ TEST_F(Command, ClassesByNumberAndByName) {
   EXPECT_EQ(folder.read("p.csv").substr(0, 12), "cat,dog,eel\n");
 }
 
+TEST_F(Command, MoreClassesThanScoresAreRefusedBeforeTheFirstStep) {
+  std::string job = with(kJob, "target = { y = \"y\" }", "target = { c = \"kind\" }");
+  job = with(with(job, "linear(x, 1,", "linear(x, 2,"), "\"mse\"", "\"cross_entropy\"");
+  folder.write("names.toml", with(job, "\"mae\"", "\"accuracy\""));
+  const Outcome o = run("train names.toml");
+  EXPECT_EQ(o.status, 2);
+  EXPECT_NE(o.out.find("column 'kind' has 3 classes (cat, dog, eel), the model gives 2 scores"),
+            std::string::npos)
+      << o.out;
+}
+
+TEST_F(Command, AnArrayForAModelOfATableIsRefusedWithTheColumns) {
+  run("train job.toml --quiet");
+  io::write_npy(folder / "x.npy", Array(DType::f32, {4, 3}));
+  const Outcome o = run("predict run x.npy -o out.csv");
+  EXPECT_EQ(o.status, 2);
+  EXPECT_NE(o.out.find("x.npy: is one array; the model wants a table (CSV) with the columns x0, x1, f"),
+            std::string::npos)
+      << o.out;
+}
+
 TEST_F(Command, WeightsStartFromAnotherRun) {
   run("train job.toml --out a");
   const Outcome o =

@@ -69,6 +69,16 @@ TEST_F(Load, OneNumberARowIsOneColumnButIdsStayAsTheyAre) {
   EXPECT_EQ(to_string(d.model_inputs()[1].second), "i64[B]");
 }
 
+TEST_F(Load, AnArrayOfTooManyDimensionsIsNamed) {
+  std::string npy(std::string_view("\x93NUMPY\x01\0v\0", 10));
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1, 1), }";
+  header.resize(117, ' ');
+  npy += header + '\n' + std::string(4, '\0');
+  write_file(folder + "/x.npy", npy);
+  write("y.npy", counting(DType::f32, {1}));
+  EXPECT_EQ(message(kNpy), folder + "/x.npy: has 9 dims; at most 8 can be used");
+}
+
 TEST_F(Load, OnlyInputsAreNormalized) {
   write("x.npy", counting(DType::f32, {6, 2}));
   write("y.npy", counting(DType::f32, {6}));
@@ -119,9 +129,16 @@ TEST_F(Load, RowsThatDoNotMatchAreRefusedWithTheNumbers) {
 
 TEST_F(Load, ClassTargetsAreWholeNumbers) {
   write("x.npy", counting(DType::f32, {6, 2}));
-  write("y.npy", counting(DType::f32, {6}));
-  EXPECT_EQ(message(kNpy, nn::TargetKind::classes),
-            "the target 'y' is f32[6], but this loss takes class numbers: store them as whole numbers");
+  for (const std::vector<std::int64_t>& dims : {std::vector<std::int64_t>{6}, {6, 1}}) {
+    Array y = counting(DType::f32, dims);
+    write("y.npy", y);
+    EXPECT_EQ(load(kNpy, nn::TargetKind::classes).data.train.data["y"].type_string(), "i64[6]");
+    y.set(4, 2.5);
+    write("y.npy", y);
+    EXPECT_NE(message(kNpy, nn::TargetKind::classes)
+                  .find("this loss takes class numbers: 2.5 in row 5 (rows count from 1) is no whole number"),
+              std::string::npos);
+  }
   write("y.npy", counting(DType::u8, {6, 1}));
   EXPECT_EQ(load(kNpy, nn::TargetKind::classes).data.train.data["y"].rank(), 1u);
 }

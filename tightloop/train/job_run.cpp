@@ -84,6 +84,18 @@ TrainerOptions options_of(const Job& job) {
   return o;
 }
 
+void check_classes(const Job& job, const std::vector<std::string>& classes, const TensorType& output) {
+  const auto count = static_cast<std::int64_t>(classes.size());
+  if (classes.empty() || output.shape.rank() < 2) return;
+  const Dim& scores = output.shape[1];
+  if (!scores.is_static() || scores.factor >= count) return;
+  const std::span<const std::string> shown(classes.data(), std::min<std::size_t>(classes.size(), 10));
+  throw Error(fmt::format("{}: column '{}' has {} classes ({}{}), the model gives {} score{}", job.source,
+                          job.data.target[0].from[0], count, fmt::join(shown, ", "),
+                          classes.size() > shown.size() ? ", ..." : "", scores.factor,
+                          scores.factor == 1 ? "" : "s"));
+}
+
 /// Bytes that the small files of a run may take.
 constexpr std::uintmax_t kRoomForTheRest = 64 * 1024;
 
@@ -124,6 +136,7 @@ PreparedJob prepare(const Job& given) {
   add_metrics(job, metrics, names);
   LoadedData data = load_data(job, target_kind(job));
   auto model = std::make_unique<ForwardModel>(job.model, data.model_inputs());
+  check_classes(job, data.classes, model->output());
   model->initialize(static_cast<std::uint64_t>(job.seed));
   if (!job.model.weights.empty()) load_weights(*model, resolve(job, job.model.weights));
   return {job,

@@ -68,7 +68,11 @@ data::Dataset read_table(const data::CsvFile& csv, Request& request) {
 
 Array read_array(const std::string& name, const std::string& path) {
   const data::Source source = open_source(path);
-  if (const Array* a = source.array()) return *a;
+  if (const Array* a = source.array()) {
+    if (a->rank() > kMaxRank)
+      throw Error(fmt::format("{}: has {} dims; at most {} can be used", path, a->rank(), kMaxRank));
+    return *a;
+  }
   throw Error(fmt::format(
       "{}: '{}' is read from a file of its own here, which must be NPY or IDX; a CSV table is named in "
       "data.train and its columns in data.inputs and data.target",
@@ -81,12 +85,25 @@ Array input_array(const Array& a) {
   return a.rank() == 1 && !ids ? a.reshaped({a.count(), 1}) : a;
 }
 
+/// Class numbers stored as floating numbers.
+Array whole_numbers(const std::string& name, const Array& y) {
+  Array out(DType::i64, {y.count()});
+  for (std::int64_t i = 0; i < y.count(); ++i) {
+    const double v = y.at(i);
+    if (!(std::fabs(v) < 1e15) || v != std::floor(v))
+      throw Error(
+          fmt::format("the target '{}' is {}, but this loss takes class numbers: {} in row {} (rows "
+                      "count from 1) is no whole number",
+                      name, y.type_string(), std::isnan(v) ? "nan" : fmt::format("{}", v), i + 1));
+    out.set_int(i, static_cast<std::int64_t>(v));
+  }
+  return out;
+}
+
 Array class_target(const std::string& name, const Array& y) {
-  if (is_floating(y.dtype()) && y.rank() < 2)
-    throw Error(
-        fmt::format("the target '{}' is {}, but this loss takes class numbers: store them as whole numbers",
-                    name, y.type_string()));
-  return y.rank() == 2 && y.dims()[1] == 1 && !is_floating(y.dtype()) ? flat(y) : y;
+  const bool column = y.rank() == 2 && y.dims()[1] == 1;
+  if (is_floating(y.dtype()) && (y.rank() < 2 || column)) return whole_numbers(name, y);
+  return column ? flat(y) : y;
 }
 
 data::Dataset read_arrays(const std::vector<std::pair<std::string, std::string>>& files,
@@ -272,6 +289,24 @@ void add_validation(const Job& job, LoadedData& out, Request& request) {
   check_same_types(out.data.train.data, out.data.validation->data, "data.validation");
 }
 
+bool trained_on_table(const Job& job) {
+  const std::string path = resolve(job, job.data.train);
+  std::error_code ec;
+  if (!fs::is_regular_file(path, ec)) return path.ends_with(".csv") || path.ends_with(".csv.gz");
+  return open_source(path).table() != nullptr;
+}
+
+/// One array stands for one column or field of its width, not for the columns of several.
+void check_array_for(const Job& job, const std::vector<Field>& wanted, const std::string& path) {
+  if (wanted.size() == 1 || !trained_on_table(job)) return;
+  std::vector<std::string> columns;
+  for (const Field& f : wanted) columns.insert(columns.end(), f.from.begin(), f.from.end());
+  throw Error(
+      fmt::format("{}: is one array; the model wants a table (CSV) with the columns {}, or name=file "
+                  "for each of {}",
+                  path, fmt::join(columns, ", "), fmt::join(names_of(wanted), ", ")));
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, TensorType>> LoadedData::model_inputs() const {
@@ -324,7 +359,9 @@ data::Dataset load_other(const Job& job, nn::TargetKind target, const std::vecto
       throw Error(fmt::format("the field '{}' has no file: write {}=FILE", f.name, f.name));
   if (!given.empty()) return read_folder("", given, request);
   const std::string path = fs::absolute(sources[0]).string();
-  const bool single = !fs::is_directory(path) && open_source(path).table() == nullptr && wanted.size() == 1;
+  const bool array = !fs::is_directory(path) && open_source(path).table() == nullptr;
+  if (array) check_array_for(job, wanted, sources[0]);
+  const bool single = array && wanted.size() == 1;
   if (single) return read_arrays({{wanted[0].name, path}}, request);
   return read_part(path, {}, request);
 }
