@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
+#include "report.h"
 
 #include <tightloop/train/plan.h>
 
@@ -29,6 +30,7 @@ void run(const JobArguments& a) {
   say(train::to_toml(job) + "\n");
   print_inputs(prepared);
   say(fmt::format("\n{}\n", prepared.model->summary()));
+  say(idle_text(prepared));
   say(fmt::format(
       "{} training rows, {} validation rows, {} steps an epoch\n\n", prepared.data.data.train.count(),
       prepared.data.data.validation ? prepared.data.data.validation->count() : 0, plan.steps_per_epoch));

@@ -3,6 +3,8 @@
 
 #include "command.h"
 
+#include <tightloop/train/plan.h>
+
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -28,6 +30,12 @@ std::string bar(double share) {
 }
 
 }  // namespace
+
+std::string idle_text(const train::PreparedJob& prepared) {
+  const auto idle = train::idle_parameters(prepared);
+  if (idle.empty()) return "";
+  return fmt::format("warning: no part in the loss, and so not trained: {}\n", fmt::join(idle, ", "));
+}
 
 std::string evaluation_text(const train::Evaluation& e, const std::vector<std::string>& metrics) {
   std::string out = fmt::format("loss {:.6g}", e.loss);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <tightloop/train/trainer.h>
+#include <tightloop/train/job_run.h>
 
 #include <chrono>
 #include <string>
@@ -31,6 +31,9 @@ class Report : public train::Observer {
   std::int64_t shown_ = 0;  ///< last epoch that got a line
   std::chrono::steady_clock::time_point last_;
 };
+
+/// A line that names the parameters which take no part in the loss; "" when there are none.
+std::string idle_text(const train::PreparedJob& prepared);
 
 /// "loss 0.123  accuracy 0.91"
 std::string evaluation_text(const train::Evaluation& e, const std::vector<std::string>& metrics);

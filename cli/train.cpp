@@ -23,6 +23,7 @@ void run(const Arguments& a) {
     prepared.options.verify_steps = kVerifySteps;
     report.verifying(kVerifySteps);
   }
+  if (!a.quiet) say(idle_text(prepared));
   catch_interrupt();
   const train::History history = train::run_job(prepared, job.output.directory, &report);
   report.finish(history, job.output.directory);

@@ -148,6 +148,20 @@ TEST_F(Command, CheckPrintsLayersAndBytes) {
   EXPECT_FALSE(folder.has("run"));
 }
 
+TEST_F(Command, ParametersOutsideTheLossAreNamed) {
+  const std::string said = "warning: no part in the loss, and so not trained: ";
+  EXPECT_EQ(run("check job.toml").out.find(said), std::string::npos);
+  folder.write("idle.toml", with(kJob, "y = linear(x, 1, name=\"lin\") + par * f",
+                                 "h = linear(x, 4, name=\"aside\")\ny = linear(x, 1, name=\"lin\")"));
+  for (const char* command : {"check", "train"}) {
+    const Outcome o = run(std::string(command) + " idle.toml");
+    EXPECT_EQ(o.status, 0);
+    EXPECT_NE(o.out.find(said), std::string::npos) << o.out;
+    for (const char* path : {"aside.weight", "aside.bias", "par"})
+      EXPECT_NE(o.out.find(path, o.out.find(said)), std::string::npos) << o.out;
+  }
+}
+
 TEST_F(Command, BenchPrintsOneJsonObject) {
   const auto r = nlohmann::json::parse(run("bench job.toml --json --seconds 0.1").out);
   for (const char* key : {"us_per_step", "steps", "compile_ms", "first_step_ms", "samples_per_s", "gflops",

@@ -61,6 +61,21 @@ double step_flops(const ir::Graph& graph, const Sizes& sizes) {
   return total;
 }
 
+std::vector<std::string> idle_parameters(const PreparedJob& prepared) {
+  const TrainingData& data = prepared.data.data;
+  const StepGraph step = training_step(prepared.model->model(), prepared.loss, *prepared.optimizer,
+                                       DataSpec::of(data.train.data, data.target, data.scales));
+  std::vector<Tensor> results;
+  for (const auto& o : step.graph.outputs) results.push_back(o.value);
+  std::set<std::string> used;
+  for (const ir::Node* node : ir::topological(results))
+    if (node->op->name == "input") used.insert(ir::input_name(*node));
+  std::vector<std::string> out;
+  for (const auto& [path, p] : prepared.model->parameters())
+    if (!used.contains(path)) out.push_back(path);
+  return out;
+}
+
 MemoryPlan plan_memory(const PreparedJob& prepared, const Session& session) {
   const auto& bound = session.bound();
   MemoryPlan plan;

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace tightloop::train {
 
@@ -21,6 +23,9 @@ struct MemoryPlan {
 MemoryPlan plan_memory(PreparedJob& prepared);
 /// The same for a step that is compiled already.
 MemoryPlan plan_memory(const PreparedJob& prepared, const Session& session);
+
+/// Paths of the parameters that take no part in the loss, and so stay as they began.
+std::vector<std::string> idle_parameters(const PreparedJob& prepared);
 
 /// Floating-point operations of one step: two for each multiply-add of a matrix product, one for each element
 /// of an elementwise op and for each one reduced.
