@@ -31,7 +31,7 @@ class CpuExecutable final : public Executable {
     const auto start = Clock::now();
     plan_ = make_plan(prepare(graph));
     load_or_compile();
-    for (const Buffer& b : plan_.buffers) buffers_.push_back(nullptr), static_cast<void>(b);
+    buffers_.assign(plan_.buffers.size(), nullptr);
     for (const Kernel& k : plan_.schedule.kernels) report_.kernels.push_back(k.name);
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
       if (plan_.buffers[i].kind == Buffer::Kind::input && role(i) == "rows")

@@ -63,15 +63,14 @@ void KernelBuilder::stand_at(int level) {
 }
 
 Value* KernelBuilder::context_member(std::size_t offset) {
-  const auto key = std::make_pair(offset, 0);
-  if (const auto at = members_.find(key); at != members_.end()) return at->second;
+  if (const auto at = members_.find(offset); at != members_.end()) return at->second;
   llvm::IRBuilderBase::InsertPointGuard guard(b_);
   llvm::BasicBlock& entry = function_->getEntryBlock();
   b_.SetInsertPoint(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
   Value* p = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), function_->getArg(0), offset);
   llvm::Type* type =
       offset == offsetof(StepContext, buffers) ? static_cast<llvm::Type*>(b_.getPtrTy()) : b_.getInt64Ty();
-  return members_[key] = b_.CreateLoad(type, p);
+  return members_[offset] = b_.CreateLoad(type, p);
 }
 
 Value* KernelBuilder::buffer(int id) {
@@ -88,12 +87,11 @@ Value* KernelBuilder::extent(const Dim& d) {
   Value* n =
       context_member(d.symbol == Symbol::batch ? offsetof(StepContext, batch) : offsetof(StepContext, rows));
   if (d.factor == 1) return n;
-  const auto key = std::make_pair(d.symbol == Symbol::batch ? std::size_t{1001} : std::size_t{1002},
-                                  static_cast<int>(d.factor));
-  if (const auto at = members_.find(key); at != members_.end()) return at->second;
+  const auto key = std::make_pair(d.symbol, d.factor);
+  if (const auto at = extents_.find(key); at != extents_.end()) return at->second;
   llvm::IRBuilderBase::InsertPointGuard guard(b_);
   stand_after(b_, n);
-  return members_[key] = b_.CreateMul(n, number(d.factor));
+  return extents_[key] = b_.CreateMul(n, number(d.factor));
 }
 
 std::pair<Value*, Value*> KernelBuilder::share(Value* count, std::int64_t grain) {

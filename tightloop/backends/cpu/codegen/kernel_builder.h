@@ -103,7 +103,6 @@ class KernelBuilder {
   void stand_at(int level);
 
  private:
-  friend class Expression;
   struct Level {
     llvm::BasicBlock* block = nullptr;
     llvm::Instruction* end = nullptr;  ///< terminator while an inner loop is open, null when innermost
@@ -138,7 +137,8 @@ class KernelBuilder {
   std::map<Key, Index> rows_;  ///< positions in tables, by the gather that reads them
   std::unordered_map<const ir::Node*, Emitted> current_;
   std::unordered_map<int, llvm::Value*> buffers_;
-  std::map<std::pair<std::size_t, int>, llvm::Value*> members_;
+  std::map<std::size_t, llvm::Value*> members_;                      ///< by offset in StepContext
+  std::map<std::pair<Symbol, std::int64_t>, llvm::Value*> extents_;  ///< symbolic dims with a factor
   llvm::Value* part_ = nullptr;
   llvm::Value* parts_ = nullptr;
   llvm::Value* mask_ = nullptr;
