@@ -271,6 +271,18 @@ TEST_F(Command, NaNInTheMiddleSavesTheLastGoodWeights) {
   EXPECT_TRUE(std::isfinite(model.find("par")->at(0)));
 }
 
+TEST_F(Command, ALossThatIsLostInTheFirstStepLeavesAnEarlierRunAlone) {
+  run("train job.toml");
+  const std::string before = folder.read("run/model.safetensors");
+  folder.write("train.csv", table() + "3e38,3e38,3e38,-3e38,0,cat\n");
+  const Outcome o = run("train job.toml --verify --set data.batch=100 --set data.validation=0");
+  EXPECT_EQ(o.status, 2);
+  EXPECT_NE(o.out.find("step 0: the loss is not finite; it began in step 0 with op "), std::string::npos)
+      << o.out;
+  EXPECT_EQ(o.out.find("last good weights"), std::string::npos) << o.out;
+  EXPECT_EQ(folder.read("run/model.safetensors"), before);
+}
+
 TEST_F(Command, AWrongJobLeavesAnEarlierRunAlone) {
   run("train job.toml");
   const std::string before = folder.read("run/model.safetensors");

@@ -169,6 +169,7 @@ History run_job(PreparedJob& prepared, const std::string& directory, Observer* o
     finish();
     return history;
   } catch (const NonFinite& e) {
+    if (!run.started()) throw;
     finish();
     throw Error(fmt::format("{}; the last good weights are in {}", e.what(), run.path()));
   }

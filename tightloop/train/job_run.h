@@ -26,7 +26,7 @@ struct PreparedJob {
 PreparedJob prepare(const Job& job);
 
 /// Trains and writes the run directory. When the loss is lost, the last good weights are written before the
-/// NonFinite goes on its way.
+/// NonFinite goes on its way; when it is lost in the first step, nothing is.
 History run_job(PreparedJob& prepared, const std::string& directory, Observer* observer);
 
 /// A trained model read back for evaluate and predict.
