@@ -83,7 +83,7 @@ TEST_F(Load, OnlyInputsAreNormalized) {
   write("x.npy", counting(DType::f32, {6, 2}));
   write("y.npy", counting(DType::f32, {6}));
   EXPECT_NE(message(kNpy + "normalize = { y = \"standard\" }\n")
-                .find("data.normalize.y names the target, which is never normalized"),
+                .find("data.normalize.y names the target, which is never normalized; inputs are x"),
             std::string::npos);
   EXPECT_NE(message(kNpy + "normalize = { xx = \"standard\" }\n")
                 .find("data.normalize.xx names no input (did you mean 'x'?); inputs are x"),

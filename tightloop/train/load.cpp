@@ -251,10 +251,10 @@ std::vector<data::FieldScale> fit_scales(const Job& job, const DataPart& part) {
   const auto inputs = names_of(job.data.inputs);
   for (const Normalize& n : job.data.normalize)
     if (!n.input.empty() && std::find(inputs.begin(), inputs.end(), n.input) == inputs.end())
-      throw Error(fmt::format(
-          "{} names {}{}; inputs are {}", n.where,
-          n.input == job.data.target[0].name ? "the target, which is never normalized" : "no input",
-          suggestion(n.input, inputs), fmt::join(inputs, ", ")));
+      throw Error(fmt::format("{} names {}; inputs are {}", n.where,
+                              n.input == job.data.target[0].name ? "the target, which is never normalized"
+                                                                 : "no input" + suggestion(n.input, inputs),
+                              fmt::join(inputs, ", ")));
   std::vector<data::FieldScale> out;
   for (const Field& f : job.data.inputs) {
     const auto how = data::normalization_from_name(method_for(job, f.name));
