@@ -6,6 +6,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -28,6 +29,11 @@ void initialize_llvm() {
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    // The loops come out with the addressing they should have; looking for better takes a fifth of the time.
+    // (A switch of the whole process.)
+    auto& options = llvm::cl::getRegisteredOptions();
+    if (const auto lsr = options.find("disable-lsr"); lsr != options.end())
+      static_cast<llvm::cl::opt<bool>*>(lsr->second)->setValue(true);
   });
 }
 

@@ -18,6 +18,8 @@ double own_cost(const ir::Node& n) {
       "cosh", "tanh",  "erf", "pow",   "atan2", "sigmoid", "floor_div", "is_nan"};
   using ir::OpKind;
   if (n.op->kind == OpKind::random) return 60;
+  if (n.op == &ops::gather_op() && n.type.shape.count() == n.inputs[1].shape().count())
+    return 12;  // lane by lane
   if (n.op->kind == OpKind::indexing) return 2;
   if (n.op == &ops::pad_op() || n.op == &ops::concat_op()) return 4;
   if (n.op->kind == OpKind::view || n.op->kind == OpKind::source) return 0;
