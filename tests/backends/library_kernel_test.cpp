@@ -33,5 +33,20 @@ TEST(LibraryKernel, ForwardAndBothGradientsAgreeWithTheInterpreterForAnyBatchAnd
   }
 }
 
+TEST(Explain, GivesTheCodeOfEveryGeneratedKernel) {
+  const ir::Graph g = ir::parse(R"(graph two {
+  %0: f32[B, 8] = input() {name="x", role="argument"}
+  %1: f32[8, 8] = input() {name="w", role="argument"}
+  %2: f32[B, 8] = matmul(%0, %1)
+  %3: f32[8] = reduce_sum(%2) {axes=[0]}
+  return y=%3
+})",
+                                [](std::string_view name) { return ops::find_op(name); });
+  const std::string text = backends::cpu::explain_cpu(g);
+  EXPECT_NE(text.find("@kernel0("), std::string::npos);
+  EXPECT_NE(text.find("@kernel1("), std::string::npos);
+  EXPECT_NE(text.find("@tile_f32"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tightloop

@@ -37,6 +37,14 @@ TEST(ThreadTrial, StepsLongerThanATrialRunOnceEachWay) {
   EXPECT_EQ(trial.threads(), 2);
 }
 
+TEST(ThreadTrial, TriesNothingUnlessItMayChoose) {
+  ThreadTrial fixed(2, false);
+  EXPECT_EQ(fixed.next(100).steps, 100);
+  fixed.took(100, 10);
+  EXPECT_EQ(fixed.next(100).threads, 2);
+  EXPECT_EQ(fixed.threads(), 2);
+}
+
 TEST(ThreadTrial, NeverRunsMoreThanIsLeftAndChoosesNothingAmongOne) {
   ThreadTrial trial(2);
   trial.took(10, 1e-5);

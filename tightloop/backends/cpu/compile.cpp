@@ -69,8 +69,7 @@ class CpuExecutable final : public Executable {
     std::int64_t step = args.first_step;
     const std::int64_t end = args.first_step + args.steps;
     while (step < end) {
-      auto [threads, steps] = trial_.next(end - step);
-      if (exact_ != 0) threads = exact_;
+      const auto [threads, steps] = trial_.next(end - step);
       const auto start = Clock::now();
       run_stretch(args.sampling, step, steps, threads);
       trial_.took(steps, 1e-3 * milliseconds_since(start));
@@ -143,8 +142,9 @@ class CpuExecutable final : public Executable {
     }
     work.barriers += 2;
     const int most = options_.threads > 0 ? std::min(options_.threads, available_cores()) : available_cores();
-    exact_ = options_.exact_threads ? most : 0;
-    trial_ = ThreadTrial(choose_threads(work, most, typical_rates(available_cores())));
+    const int useful =
+        options_.exact_threads ? most : choose_threads(work, most, typical_rates(available_cores()));
+    trial_ = ThreadTrial(useful, !options_.exact_threads);
     report_.threads = trial_.threads();
   }
 
@@ -249,7 +249,6 @@ class CpuExecutable final : public Executable {
   Array row_numbers_{DType::i64, {1}};
   std::int64_t reserved_ = -1;
   int rows_buffer_ = -1;
-  int exact_ = 0;  ///< threads that the options insist on
   ThreadTrial trial_;
   StepContext context_{};
   Team team_;

@@ -68,8 +68,10 @@ class Planner {
     const Tensor* state = plan_.graph.input(output.name);
     if (state == nullptr) {
       const int result = add({Buffer::Kind::result, value->type, i, 0, 0});
-      is_input(value) ? static_cast<void>(first_copies_.push_back({plan_.memory.at(value), result}))
-                      : store_in(value, result);
+      if (is_input(value))
+        first_copies_.push_back({plan_.memory.at(value), result});
+      else
+        store_in(value, result);
       return;
     }
     if (value == state->id()) return;

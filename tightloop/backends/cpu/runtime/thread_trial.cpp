@@ -4,7 +4,7 @@
 namespace tightloop::backends::cpu {
 
 void ThreadTrial::took(std::int64_t steps, double seconds) {
-  if (many_ == 1) return;
+  if (!choosing_) return;
   since_ += seconds;
   steps_ += steps;
   const double pace = since_ / static_cast<double>(steps_);

@@ -10,8 +10,8 @@ namespace tightloop::backends::cpu {
 /// time; what other programs do to the machine is noticed within a second or so.
 class ThreadTrial {
  public:
-  /// `many` 1: there is nothing to choose.
-  explicit ThreadTrial(int many = 1) : many_(many) {}
+  /// With `many` 1, or unless `choose`, there is nothing to try: steps run with `many` threads.
+  explicit ThreadTrial(int many = 1, bool choose = true) : many_(many), choosing_(choose && many > 1) {}
 
   struct Stretch {
     int threads;
@@ -19,7 +19,7 @@ class ThreadTrial {
   };
   /// What to run next of `left` steps.
   Stretch next(std::int64_t left) const {
-    if (many_ == 1) return {1, left};
+    if (!choosing_) return {many_, left};
     const double pace = pace_[phase_ == Phase::one ? 1 : 0];
     const double wanted = phase_ == Phase::settled ? wait_ - since_ : kTrialSeconds - since_;
     const double known = phase_ == Phase::settled ? pace_[one_is_faster_ ? 1 : 0] : pace;
@@ -49,6 +49,7 @@ class ThreadTrial {
   }
 
   int many_;
+  bool choosing_;
   Phase phase_ = Phase::many;
   bool one_is_faster_ = false;
   double pace_[2] = {0, 0};  ///< seconds a step: with many threads, with one
