@@ -35,7 +35,7 @@ std::string bracketed(const Range& range, Print print) {
 
 std::string to_string(const Dim& d) {
   if (d.is_static()) return std::to_string(d.factor);
-  const char* letter = d.symbol == Symbol::batch ? "B" : "N";
+  const char* letter = d.symbol == Symbol::batch ? "B" : d.symbol == Symbol::rows ? "N" : "G";
   return d.factor == 1 ? letter : std::to_string(d.factor) + letter;
 }
 

@@ -10,13 +10,19 @@
 namespace tightloop {
 
 /// What a dim counts, times its factor: a plain number, the rows of the
-/// current batch (B), or the rows of the resident data set (N).
-enum class Symbol : std::uint8_t { none, batch, rows };
+/// current batch (B), the rows of the resident data set (N), or the groups that a backend cuts a batch into
+/// (G; in no graph that a user makes).
+enum class Symbol : std::uint8_t { none, batch, rows, groups };
 
 /// The run-time values of the symbols.
 struct Sizes {
   std::int64_t batch = 1;
   std::int64_t rows = 1;
+  std::int64_t groups = 1;
+
+  constexpr std::int64_t of(Symbol s) const {
+    return s == Symbol::batch ? batch : s == Symbol::rows ? rows : s == Symbol::groups ? groups : 1;
+  }
 };
 
 /// One dim of a shape: `7`, `B`, `4B` or `N`.
@@ -33,9 +39,7 @@ struct Dim {
 
   constexpr bool is_static() const { return symbol == Symbol::none; }
   constexpr bool is(std::int64_t n) const { return is_static() && factor == n; }
-  constexpr std::int64_t value(const Sizes& s) const {
-    return factor * (symbol == Symbol::batch ? s.batch : symbol == Symbol::rows ? s.rows : 1);
-  }
+  constexpr std::int64_t value(const Sizes& s) const { return factor * s.of(symbol); }
   friend constexpr bool operator==(const Dim&, const Dim&) = default;
 };
 

@@ -71,14 +71,14 @@ void emit_elementwise(KernelBuilder& k) {
   k.set_lanes(kernel_lanes(kernel, k.target()));
   if (Flatness(k).holds()) {
     const Dim count = domain_count(kernel);
-    const auto [begin, end] = k.share(k.extent(count), kGrain);
+    const auto [begin, end] = k.share(count, kGrain);
     k.vector_loop(begin, end, leaves_rest(count, k.lanes()), [&](llvm::Value* i) {
       k.finish_roots({{k.lane_index(i, k.level())}, true});
     });
     return;
   }
   const bool alone = domain.size() == 1;
-  const auto [begin, end] = k.share(k.extent(domain[0]), alone ? kGrain : 1);
+  const auto [begin, end] = k.share(domain[0], alone ? kGrain : 1);
   Position p;
   for (std::size_t d = 0; d + 1 < domain.size(); ++d) {
     llvm::Value* i = d == 0 ? k.begin_loop(begin, end, k.number(1))

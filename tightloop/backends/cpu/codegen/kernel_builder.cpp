@@ -84,8 +84,9 @@ Value* KernelBuilder::buffer(int id) {
 
 Value* KernelBuilder::extent(const Dim& d) {
   if (d.is_static()) return number(d.factor);
-  Value* n =
-      context_member(d.symbol == Symbol::batch ? offsetof(StepContext, batch) : offsetof(StepContext, rows));
+  Value* n = context_member(d.symbol == Symbol::batch  ? offsetof(StepContext, batch)
+                            : d.symbol == Symbol::rows ? offsetof(StepContext, rows)
+                                                       : offsetof(StepContext, groups));
   if (d.factor == 1) return n;
   const auto key = std::make_pair(d.symbol, d.factor);
   if (const auto at = extents_.find(key); at != extents_.end()) return at->second;
@@ -94,7 +95,17 @@ Value* KernelBuilder::extent(const Dim& d) {
   return extents_[key] = b_.CreateMul(n, number(d.factor));
 }
 
-std::pair<Value*, Value*> KernelBuilder::share(Value* count, std::int64_t grain) {
+std::pair<Value*, Value*> KernelBuilder::whole(const Dim& d) {
+  if (!kernel_.batchwise || d.symbol != Symbol::batch) return {number(0), extent(d)};
+  llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  b_.SetInsertPoint(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
+  return {b_.CreateMul(part_, number(d.factor)), b_.CreateMul(parts_, number(d.factor))};
+}
+
+std::pair<Value*, Value*> KernelBuilder::share(const Dim& d, std::int64_t grain) {
+  if (kernel_.batchwise) return whole(d);
+  Value* count = extent(d);
   Value* units = b_.CreateUDiv(b_.CreateAdd(count, number(grain - 1)), number(grain));
   Value* chunk = b_.CreateUDiv(b_.CreateAdd(units, b_.CreateSub(parts_, number(1))), parts_);
   chunk = b_.CreateMul(chunk, number(grain));
@@ -218,6 +229,21 @@ Index KernelBuilder::clamp(const Index& i, Value* last) {
   Value* zero = llvm::Constant::getNullValue(p.v->getType());
   Value* low = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, p.v, zero);
   return from_value({b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, low, limit), p.level});
+}
+
+Position KernelBuilder::in_group(Position kept) {
+  const Index group = uniform_index(context_member(offsetof(StepContext, group)), 0);
+  kept.dims.insert(kept.dims.begin(), group);
+  return kept;
+}
+
+Value* KernelBuilder::add_to_group(const ir::Node* group_sum, const Position& domain, Value* sum) {
+  const DType d = group_sum->type.dtype;
+  const V earlier =
+      load_fresh(plan_.buffer_of(group_sum), group_sum->type, aligned(group_sum->type.shape, domain));
+  stand_at(level());
+  Value* fresh = b_.CreateICmpNE(context_member(offsetof(StepContext, fresh)), number(0));
+  return b_.CreateSelect(fresh, sum, VectorBuilder::value(s_.add(s_.wrap(earlier.v, d), s_.wrap(sum, d))));
 }
 
 Position KernelBuilder::aligned(const Shape& shape, const Position& domain) {

@@ -54,8 +54,11 @@ class KernelBuilder {
   llvm::Value* extent(const Dim& d);
   llvm::Value* part() const { return part_; }
   llvm::Value* parts() const { return parts_; }
-  /// [begin, end) of this part of `count` things, in chunks that are multiples of `grain`.
-  std::pair<llvm::Value*, llvm::Value*> share(llvm::Value* count, std::int64_t grain);
+  /// [begin, end) of this part of the results, counted along `d`, in chunks that are multiples of `grain`. In
+  /// a batchwise kernel: its samples where d is the batch, all of any other dim.
+  std::pair<llvm::Value*, llvm::Value*> share(const Dim& d, std::int64_t grain);
+  /// [begin, end) of a loop over `d` that is not shared out: all, or the samples of a batchwise kernel.
+  std::pair<llvm::Value*, llvm::Value*> whole(const Dim& d);
 
   // --- loops; the builder stands at the end of the innermost one
   llvm::Value* begin_loop(llvm::Value* begin, llvm::Value* end, llvm::Value* step);
@@ -92,6 +95,10 @@ class KernelBuilder {
   void undefine_all() { current_.clear(); }
   /// Computes, in the kernel's order, every root that is not yet defined, and stores those that need memory.
   void finish_roots(const Position& domain);
+  /// A group's sum so far: `sum`, over these samples, and what earlier stretches of the group left in memory.
+  llvm::Value* add_to_group(const ir::Node* group_sum, const Position& domain, llvm::Value* sum);
+  /// The place of a group's sum in its kernel's domain.
+  Position in_group(Position kept);
   Emitted load(const ir::Node* stored, const Position& p);
   void store(int buffer, const TensorType& type, const Position& p, Emitted v);
   /// What lies in a buffer now, even if it was read before.

@@ -2,6 +2,9 @@
 #include <llvm/IR/Module.h>
 #include <tightloop/backends/cpu/codegen/kernels.h>
 #include <tightloop/backends/cpu/codegen/tile.h>
+#include <tightloop/backends/cpu/plan/batchwise.h>
+
+#include <tuple>
 
 namespace tightloop::backends::cpu {
 namespace {
@@ -15,8 +18,8 @@ class MatmulEmitter {
     const Shape& a = node_->inputs[0].shape();
     const std::size_t rank = a.rank();
     tile_.a_transposed = node_->attrs.get<bool>("transpose_a", false);
-    m_ = node_->type.shape[rank - 2];
-    n_ = node_->type.shape[rank - 1];
+    m_ = *(node_->type.shape.end() - 2);
+    n_ = *(node_->type.shape.end() - 1);
     depth_ = a[rank - (tile_.a_transposed ? 2 : 1)];
     a_stride_ = a[rank - 1];
     if (n_.is(1)) tile_.lanes = 1, tile_.vectors = 1;
@@ -30,15 +33,17 @@ class MatmulEmitter {
     sums_->setAlignment(llvm::Align(64));
     k_.stand_at(0);
     const bool by_columns = m_.is_static() && m_.factor < 4 * tile_.rows && n_.factor > 4 * tile_.columns();
-    const auto [begin, end] =
-        k_.share(k_.extent(by_columns ? n_ : m_), by_columns ? tile_.columns() : tile_.rows);
+    const auto [begin, end] = k_.share(by_columns ? n_ : m_, by_columns ? tile_.columns() : tile_.rows);
     rows_ = by_columns ? std::pair{static_cast<llvm::Value*>(k_.number(0)), k_.extent(m_)}
                        : std::pair{begin, end};
     columns_ = by_columns ? std::pair{begin, end}
                           : std::pair{static_cast<llvm::Value*>(k_.number(0)), k_.extent(n_)};
-    const std::size_t outer = node_->type.shape.rank() - 2;
-    for (std::size_t d = 0; d < outer; ++d)
-      batch_.push_back(k_.loop_index(k_.number(0), k_.extent(node_->type.shape[d])));
+    std::tie(depth_begin_, depth_end_) = k_.whole(depth_);
+    const std::size_t outer = node_->inputs[0].rank() - 2;
+    for (std::size_t d = 0; d < outer; ++d) {
+      const auto [first, last] = k_.whole(node_->type.shape[d]);
+      batch_.push_back(k_.loop_index(first, last));
+    }
     panels();
     for (std::size_t d = 0; d < outer; ++d) k_.end_loop();
   }
@@ -93,16 +98,16 @@ class MatmulEmitter {
     const Node* a = storage_of(node_->inputs[0].id());
     const Node* b = storage_of(node_->inputs[1].id());
     const bool t = tile_.a_transposed;
-    llvm::Value* a_at = operand(a, node_->inputs[0].shape(), t ? nullptr : m, t ? m : nullptr);
-    llvm::Value* b_at = operand(b, node_->inputs[1].shape(), nullptr, n);
+    llvm::Value* a_at = operand(a, node_->inputs[0].shape(), t ? depth_begin_ : m, t ? m : depth_begin_);
+    llvm::Value* b_at = operand(b, node_->inputs[1].shape(), depth_begin_, n);
     k_.stand_at(k_.level());
     auto* type = tile_function_type(k_.ir().getContext());
-    k_.ir().CreateCall(
-        type, function,
-        {a_at, k_.extent(a_stride_), b_at, k_.extent(n_), k_.extent(depth_), sums_, columns_left});
+    llvm::Value* depth = k_.ir().CreateSub(depth_end_, depth_begin_);
+    k_.ir().CreateCall(type, function,
+                       {a_at, k_.extent(a_stride_), b_at, k_.extent(n_), depth, sums_, columns_left});
   }
 
-  /// Address of element [batch…, row, column] of an operand; null stands for 0.
+  /// Address of element [batch…, row, column] of an operand.
   llvm::Value* operand(const Node* memory, const Shape& shape, llvm::Value* row, llvm::Value* column) {
     auto& ir = k_.ir();
     llvm::Value* base = k_.buffer(k_.plan().buffer_of(memory));
@@ -112,9 +117,9 @@ class MatmulEmitter {
     for (std::size_t d = 0; d + 2 < rank; ++d)
       offset = ir.CreateAdd(ir.CreateMul(offset, k_.extent(shape[d])), batch_[d].base);
     offset = ir.CreateMul(offset, k_.extent(shape[rank - 2]));
-    if (row != nullptr) offset = ir.CreateAdd(offset, row);
+    offset = ir.CreateAdd(offset, row);
     offset = ir.CreateMul(offset, k_.extent(shape[rank - 1]));
-    if (column != nullptr) offset = ir.CreateAdd(offset, column);
+    offset = ir.CreateAdd(offset, column);
     return ir.CreateGEP(element_, base, offset);
   }
 
@@ -133,8 +138,13 @@ class MatmulEmitter {
     if (may_be_cut()) k_.set_mask(first_lanes(ir, ir.CreateSub(columns_left, c), tile_.lanes));
     llvm::Value* sum =
         ir.CreateAlignedLoad(vector, ir.CreateGEP(element_, line, c), llvm::Align(size_of(tile_.dtype)));
+    Position p = position(row, k_.lane_index(ir.CreateAdd(n, c), k_.level()));
+    if (is_group_sum(node_)) {
+      p = k_.in_group(p);
+      sum = k_.add_to_group(node_, p, sum);
+    }
     k_.define(node_, {sum, k_.level()});
-    k_.finish_roots(position(row, k_.lane_index(ir.CreateAdd(n, c), k_.level())));
+    k_.finish_roots(p);
     k_.set_mask(nullptr);
     k_.set_lanes(1);
     k_.end_loop();
@@ -161,6 +171,8 @@ class MatmulEmitter {
   Dim a_stride_;
   llvm::Type* element_ = nullptr;
   llvm::AllocaInst* sums_ = nullptr;
+  llvm::Value* depth_begin_ = nullptr;
+  llvm::Value* depth_end_ = nullptr;
   std::pair<llvm::Value*, llvm::Value*> rows_;
   std::pair<llvm::Value*, llvm::Value*> columns_;
   std::vector<Index> batch_;

@@ -44,7 +44,17 @@ class ReduceEmitter {
     return p;
   }
 
-  void define(std::size_t r, llvm::Value* v) { k_.define(reducers_[r].node(), {v, k_.level()}); }
+  /// All reductions are done at this place of the kept dims: what reads them follows.
+  void finish(const std::vector<llvm::Value*>& totals, const std::vector<Index>& kept) {
+    Position p{kept, false};
+    const bool grouped = is_group_sum(reducers_[0].node());
+    if (grouped) p = k_.in_group(p);
+    for (std::size_t r = 0; r < reducers_.size(); ++r) {
+      llvm::Value* v = grouped ? k_.add_to_group(reducers_[r].node(), p, totals[r]) : totals[r];
+      k_.define(reducers_[r].node(), {v, k_.level()});
+    }
+    k_.finish_roots(p);
+  }
 
   llvm::AllocaInst* accumulator(llvm::Value* initial) {
     initial = k_.splat(initial);
@@ -52,6 +62,16 @@ class ReduceEmitter {
     k_.stand_at(k_.level());
     k_.ir().CreateStore(initial, slot);
     return slot;
+  }
+
+  Index loop_over(const Dim& d) {
+    const auto [begin, end] = k_.whole(d);
+    return k_.loop_index(begin, end);
+  }
+
+  /// begin and as many whole steps as fit before end.
+  llvm::Value* multiple_between(llvm::Value* begin, llvm::Value* end, int step) {
+    return k_.ir().CreateAdd(begin, k_.ir().CreateAnd(k_.ir().CreateSub(end, begin), k_.number(-step)));
   }
 
   llvm::Value* read(llvm::AllocaInst* slot) { return k_.ir().CreateLoad(slot->getAllocatedType(), slot); }
@@ -70,8 +90,7 @@ class ReduceEmitter {
   // --- everything to one number: vectors along the last reduced dim, four sums at a time
   void to_scalar() {
     if (k_.lanes() == 1) {
-      finish_at_position({}, {});
-      k_.finish_roots({});
+      finish(totals_at({}), {});
       return;
     }
     constexpr int kUnroll = 4;
@@ -79,14 +98,14 @@ class ReduceEmitter {
     for (std::size_t r = 0; r < reducers_.size(); ++r)
       for (int u = 0; u < kUnroll; ++u) sums[r].push_back(accumulator(reducers_[r].identity()));
     const Dim inner = dim(shapes_.reduced.back());
+    const auto [inner_begin, inner_end] = k_.whole(inner);
     const int step = k_.lanes() * kUnroll;
     if (!k_.target().masks && leaves_rest(inner, step)) open_scalar_sums();
     const std::size_t depth = shapes_.reduced.size() - 1;
     std::vector<Index> outer;
-    for (std::size_t i = 0; i < depth; ++i)
-      outer.push_back(k_.loop_index(k_.number(0), k_.extent(dim(shapes_.reduced[i]))));
+    for (std::size_t i = 0; i < depth; ++i) outer.push_back(loop_over(dim(shapes_.reduced[i])));
     k_.stand_at(k_.level());
-    llvm::Value* split = k_.ir().CreateAnd(k_.extent(inner), k_.number(-step));
+    llvm::Value* split = multiple_between(inner_begin, inner_end, step);
     const auto add_at = [&](llvm::Value* i, int u) {
       auto at = outer;
       at.push_back(k_.lane_index(i, k_.level()));
@@ -99,14 +118,16 @@ class ReduceEmitter {
         k_.ir().CreateStore(next, slot);
       }
     };
-    llvm::Value* i = k_.begin_loop(k_.number(0), split, k_.number(step));
+    llvm::Value* i = k_.begin_loop(inner_begin, split, k_.number(step));
     for (int u = 0; u < kUnroll; ++u) {
       k_.stand_at(k_.level());
       add_at(u == 0 ? i : k_.ir().CreateAdd(i, k_.number(u * k_.lanes())), u);
     }
     k_.end_loop();
-    if (leaves_rest(inner, step)) rest_to_scalar(split, inner, add_at, sums);
+    if (leaves_rest(inner, step))
+      rest_to_scalar(split, inner_end, leaves_rest(inner, k_.lanes()), add_at, sums);
     for (std::size_t d = 0; d < depth; ++d) k_.end_loop();
+    std::vector<llvm::Value*> totals;
     for (std::size_t r = 0; r < reducers_.size(); ++r) {
       Reducer& red = reducers_[r];
       const auto combine = [&](llvm::Value* a, llvm::Value* b) { return red.combine(a, b); };
@@ -114,10 +135,10 @@ class ReduceEmitter {
       llvm::Value* high = red.combine(read(sums[r][2]), read(sums[r][3]));
       llvm::Value* folded = fold_lanes(k_, red.combine(low, high), combine);
       if (!scalar_sums_.empty()) folded = red.combine(folded, read(scalar_sums_[r]));
-      define(r, folded);
+      totals.push_back(folded);
     }
     k_.set_lanes(1);
-    k_.finish_roots({});
+    finish(totals, {});
   }
 
   /// Where there are no masks, what does not fill a vector is summed one by one.
@@ -129,10 +150,10 @@ class ReduceEmitter {
   }
 
   template <class AddAt>
-  void rest_to_scalar(llvm::Value* split, const Dim& inner, AddAt add_at, std::vector<Accumulators>& sums) {
+  void rest_to_scalar(llvm::Value* split, llvm::Value* end, bool cut_vector, AddAt add_at,
+                      std::vector<Accumulators>& sums) {
     if (k_.target().masks) {
-      k_.vector_loop(split, k_.extent(inner), leaves_rest(inner, k_.lanes()),
-                     [&](llvm::Value* i) { add_at(i, 0); });
+      k_.vector_loop(split, end, cut_vector, [&](llvm::Value* i) { add_at(i, 0); });
       return;
     }
     const int lanes = k_.lanes();
@@ -141,7 +162,7 @@ class ReduceEmitter {
     for (std::size_t r = 0; r < reducers_.size(); ++r) vectors.push_back({scalar_sums_[r]});
     std::swap(sums, vectors);
     k_.stand_at(k_.level());
-    llvm::Value* i = k_.begin_loop(split, k_.extent(inner), k_.number(1));
+    llvm::Value* i = k_.begin_loop(split, end, k_.number(1));
     add_at(i, 0);
     k_.end_loop();
     std::swap(sums, vectors);
@@ -162,24 +183,25 @@ class ReduceEmitter {
     const std::size_t last = shapes_.kept.size() - 1;
     const Dim rows = dim(shapes_.kept[last]);
     const int lanes = k_.lanes();
-    const auto [begin, end] = k_.share(k_.extent(dim(shapes_.kept[0])), last == 0 ? lanes : 1);
+    const auto [begin, end] = k_.share(dim(shapes_.kept[0]), last == 0 ? lanes : 1);
     std::vector<Index> outer = open_outer(last, begin, end);
     llvm::Value* first = last == 0 ? begin : k_.number(0);
     llvm::Value* bound = last == 0 ? end : k_.extent(rows);
     k_.vector_loop(first, bound, leaves_rest(rows, lanes), [&](llvm::Value* row) {
       llvm::Value* mask = k_.mask();
       k_.set_mask(nullptr);
-      block_of_rows(outer, row, mask == nullptr ? nullptr : bound);
+      const auto totals = block_of_rows(outer, row, mask == nullptr ? nullptr : bound);
       k_.set_mask(mask);
       std::vector<Index> kept = outer;
       kept.push_back(k_.lane_index(row, k_.level()));
-      k_.finish_roots({kept, false});
+      finish(totals, kept);
     });
     for (std::size_t d = 0; d < last; ++d) k_.end_loop();
   }
 
   /// `bound`: rows from there on repeat the last one, null when all are there.
-  void block_of_rows(const std::vector<Index>& outer, llvm::Value* first, llvm::Value* bound) {
+  std::vector<llvm::Value*> block_of_rows(const std::vector<Index>& outer, llvm::Value* first,
+                                          llvm::Value* bound) {
     const auto lanes = static_cast<std::size_t>(k_.lanes());
     std::vector<std::vector<Index>> kept;
     for (std::size_t l = 0; l < lanes; ++l) {
@@ -207,11 +229,13 @@ class ReduceEmitter {
         }
       }
     });
+    std::vector<llvm::Value*> totals;
     for (std::size_t r = 0; r < reducers_.size(); ++r) {
       std::vector<llvm::Value*> partial;
       for (llvm::AllocaInst* slot : sums[r]) partial.push_back(read(slot));
-      define(r, transpose_and_fold(reducers_[r], std::move(partial)));
+      totals.push_back(transpose_and_fold(reducers_[r], std::move(partial)));
     }
+    return totals;
   }
 
   /// Vector l of `v` holds the partial results of row l; element l of the result is their total.
@@ -248,15 +272,14 @@ class ReduceEmitter {
       all_columns(width);
       return;
     }
-    const auto [begin, end] = k_.share(k_.extent(dim(shapes_.kept[0])), last == 0 ? k_.lanes() : 1);
+    const auto [begin, end] = k_.share(dim(shapes_.kept[0]), last == 0 ? k_.lanes() : 1);
     std::vector<Index> outer = open_outer(last, begin, end);
     llvm::Value* first = last == 0 ? begin : k_.number(0);
     llvm::Value* bound = last == 0 ? end : k_.extent(width);
     k_.vector_loop(first, bound, leaves_rest(width, k_.lanes()), [&](llvm::Value* column) {
       std::vector<Index> kept = outer;
       kept.push_back(k_.lane_index(column, k_.level()));
-      finish_at_position(kept, {});
-      k_.finish_roots({kept, false});
+      finish(totals_at(kept), kept);
     });
     for (std::size_t d = 0; d < last; ++d) k_.end_loop();
   }
@@ -271,7 +294,7 @@ class ReduceEmitter {
   void all_columns(const Dim& width) {
     const int lanes = k_.lanes();
     const auto vectors = static_cast<std::size_t>((width.factor + lanes - 1) / lanes);
-    const auto [begin, end] = k_.share(k_.number(1), 1);
+    const auto [begin, end] = k_.share(Dim(1), 1);
     k_.begin_loop(begin, end, k_.number(1));  // one share: whoever has it does all
     std::vector<Column> columns;
     for (std::size_t v = 0; v < vectors; ++v) {
@@ -280,11 +303,10 @@ class ReduceEmitter {
       columns.push_back({k_.lane_index(k_.number(first), k_.level()),
                          cut ? first_lanes(k_.ir(), k_.number(width.factor - first), lanes) : nullptr});
     }
-    const std::vector<std::vector<llvm::Value*>> totals = sum_columns({}, columns, {});
+    const std::vector<std::vector<llvm::Value*>> totals = sum_columns({}, columns);
     for (std::size_t v = 0; v < vectors; ++v) {
       k_.set_mask(columns[v].mask);
-      define(0, totals[v][0]);
-      k_.finish_roots({{columns[v].index}, false});
+      finish(totals[v], {columns[v].index});
       k_.set_mask(nullptr);
     }
     k_.end_loop();
@@ -297,25 +319,21 @@ class ReduceEmitter {
   };
 
   /// Loops over all reduced dims at one (vector) position of the kept ones.
-  void finish_at_position(const std::vector<Index>& kept, const std::vector<Index>& reduced) {
-    if (reducers_[0].is_arg()) {
-      search(kept);
-      return;
-    }
+  std::vector<llvm::Value*> totals_at(const std::vector<Index>& kept) {
+    if (reducers_[0].is_arg()) return {search(kept)};
     std::vector<Index> outer = kept;
     std::vector<Column> columns(1);
     if (!kept.empty()) {
       outer.pop_back();
       columns[0] = {kept.back(), k_.mask()};
     }
-    const auto totals = sum_columns(outer, columns, reduced, !kept.empty());
-    for (std::size_t r = 0; r < reducers_.size(); ++r) define(r, totals[0][r]);
+    return sum_columns(outer, columns, !kept.empty())[0];
   }
 
   /// The reductions of each column: totals[column][reduction].
   std::vector<std::vector<llvm::Value*>> sum_columns(const std::vector<Index>& outer,
                                                      const std::vector<Column>& columns,
-                                                     std::vector<Index> reduced, bool has_column = true) {
+                                                     bool has_column = true) {
     llvm::Value* mask_before = k_.mask();
     const std::size_t depth = shapes_.reduced.size();
     // Several rows at a time along the innermost reduced dim hide the latency of an addition.
@@ -339,8 +357,8 @@ class ReduceEmitter {
       }
       k_.set_mask(mask_before);
     };
-    for (std::size_t i = 0; i + 1 < depth; ++i)
-      reduced.push_back(k_.loop_index(k_.number(0), k_.extent(dim(shapes_.reduced[i]))));
+    std::vector<Index> reduced;
+    for (std::size_t i = 0; i + 1 < depth; ++i) reduced.push_back(loop_over(dim(shapes_.reduced[i])));
     if (depth == 0)
       add_at({}, 0);
     else
@@ -359,10 +377,10 @@ class ReduceEmitter {
 
   template <class AddAt>
   void over_rows(const Dim& rows, int unroll, const std::vector<Index>& reduced, AddAt add_at) {
-    llvm::Value* n = k_.extent(rows);
+    const auto [begin, end] = k_.whole(rows);
     k_.stand_at(k_.level());
-    llvm::Value* split = k_.ir().CreateAnd(n, k_.number(-unroll));
-    llvm::Value* i = k_.begin_loop(k_.number(0), split, k_.number(unroll));
+    llvm::Value* split = multiple_between(begin, end, unroll);
+    llvm::Value* i = k_.begin_loop(begin, split, k_.number(unroll));
     for (int u = 0; u < unroll; ++u) {
       auto at = reduced;
       k_.stand_at(k_.level());
@@ -373,13 +391,13 @@ class ReduceEmitter {
     k_.end_loop();
     if (!leaves_rest(rows, unroll)) return;
     auto at = reduced;
-    at.push_back(k_.loop_index(split, n));
+    at.push_back(k_.loop_index(split, end));
     add_at(at, 0);
     k_.end_loop();
   }
 
   /// argmax and argmin: the first best element; the first NaN, if any.
-  void search(const std::vector<Index>& kept) {
+  llvm::Value* search(const std::vector<Index>& kept) {
     Reducer& r = reducers_[0];
     VectorBuilder& s = k_.scalar();
     const DType d = r.dtype();
@@ -407,7 +425,7 @@ class ReduceEmitter {
     k_.ir().CreateStore(VectorBuilder::value(s.select(better, index, s.wrap(read(where), DType::i64))),
                         where);
     k_.end_loop();
-    define(0, read(where));
+    return read(where);
   }
 
   KernelBuilder& k_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <tightloop/backends/cpu/codegen/kernels.h>
+#include <tightloop/backends/cpu/plan/batchwise.h>
 #include <tightloop/ops/index.h>
 
 #include <algorithm>
@@ -39,10 +40,11 @@ class Reducer {
   const ir::Node* node() const { return node_; }
   DType dtype() const { return compute_dtype(input_->type.dtype); }
   bool is_arg() const { return node_->attrs.find("axis") != nullptr; }
+  bool is_sum() const { return node_->op == &ops::reduce_sum_op() || is_group_sum(node_); }
 
   llvm::Value* identity() {
     const DType d = dtype();
-    if (node_->op == &ops::reduce_sum_op()) return VectorBuilder::value(k_.scalar().constant(d, 0));
+    if (is_sum()) return VectorBuilder::value(k_.scalar().constant(d, 0));
     const bool largest = node_->op == &ops::reduce_max_op() || node_->op == &ops::argmax_op();
     if (d == DType::boolean) return VectorBuilder::value(k_.scalar().constant_int(d, largest ? 0 : 1));
     if (is_floating(d)) {
@@ -64,7 +66,7 @@ class Reducer {
     VectorBuilder& s = k_.scalar();
     const ir::Scalar x = s.wrap(a, dtype());
     const ir::Scalar y = s.wrap(b, dtype());
-    if (node_->op == &ops::reduce_sum_op()) return VectorBuilder::value(s.add(x, y));
+    if (is_sum()) return VectorBuilder::value(s.add(x, y));
     return VectorBuilder::value(node_->op == &ops::reduce_max_op() ? s.max(x, y) : s.min(x, y));
   }
 
@@ -72,9 +74,8 @@ class Reducer {
   /// the value is a product.
   llvm::Value* accumulate(llvm::Value* into, const Position& p) {
     VectorBuilder& s = k_.scalar();
-    const bool product = node_->op == &ops::reduce_sum_op() && input_->op == &ops::mul_op() &&
-                         is_compute_float(dtype()) && k_.mask() == nullptr &&
-                         !k_.plan().schedule.is_root(input_);
+    const bool product = is_sum() && input_->op == &ops::mul_op() && is_compute_float(dtype()) &&
+                         k_.mask() == nullptr && !k_.plan().schedule.is_root(input_);
     if (product) {
       const Emitted a = k_.emit(input_->inputs[0].id(), p);
       const Emitted b = k_.emit(input_->inputs[1].id(), p);

@@ -18,7 +18,7 @@ class ScatterEmitter {
   }
 
   void run() {
-    const auto [begin, end] = k_.share(k_.extent(width_), k_.lanes());
+    const auto [begin, end] = k_.share(width_, k_.lanes());
     llvm::Value* rows = k_.extent(node_->type.shape[0]);
     llvm::Value* r = k_.begin_loop(k_.number(0), rows, k_.number(1));
     over_columns(begin, end, r, [&](const Index& at) {

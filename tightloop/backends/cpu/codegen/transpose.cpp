@@ -68,7 +68,7 @@ class TransposeEmitter {
   void run() {
     const int lanes = k_.target().lanes(4);
     const Shape& shape = node_->type.shape;
-    const auto [begin, end] = k_.share(k_.extent(rows_), lanes);
+    const auto [begin, end] = k_.share(rows_, lanes);
     llvm::Value* matrix = k_.number(0);
     const std::size_t outer = shape.rank() - 2;
     for (std::size_t d = 0; d < outer; ++d) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/cpu/plan/batchwise.h>
 #include <tightloop/backends/cpu/plan/plan.h>
 
 #include <algorithm>
@@ -56,9 +57,7 @@ class Planner {
     for (std::size_t k = 0; k < kernels.size(); ++k)
       for (const Node* r : kernels[k].roots)
         for (const Leaf& leaf : leaves_of(r, roots_)) {
-          Use& use = uses_[leaf.node];
-          use.last = std::max(use.last, static_cast<int>(k));
-          if (!leaf.aligned) use.last_unaligned = std::max(use.last_unaligned, static_cast<int>(k));
+          uses_[leaf.node].push_back({static_cast<int>(k), leaf.aligned});
         }
   }
 
@@ -89,10 +88,15 @@ class Planner {
     plan_.copies.push_back({aside, target});
   }
 
-  /// The old value of `state` is not needed after kernel `writer`, nor in it but element by element.
+  /// The old value of `state` is needed before the phase of kernel `writer` only, and in it element by
+  /// element.
   bool may_overwrite(const Node* state, int writer) const {
+    const int phase = plan_.schedule.phase_of(writer);
     const auto found = uses_.find(state);
-    if (found != uses_.end() && (found->second.last > writer || found->second.last_unaligned >= writer))
+    const auto clashes = [&](const Use& use) {
+      return use.kernel == writer ? !use.aligned : plan_.schedule.phase_of(use.kernel) >= phase;
+    };
+    if (found != uses_.end() && std::any_of(found->second.begin(), found->second.end(), clashes))
       return false;
     return std::none_of(plan_.graph.outputs.begin(), plan_.graph.outputs.end(), [&](const auto& o) {
       return o.value.id() == state && o.name != ir::input_name(*state);
@@ -100,14 +104,20 @@ class Planner {
   }
 
   void set_lifetimes() {
-    const auto end = static_cast<int>(plan_.schedule.kernels.size());
+    const auto end = static_cast<int>(plan_.schedule.phases.size());
     for (const auto& [node, stores] : plan_.stores)
       for (const int b : stores) {
-        Buffer& buffer = plan_.buffers[static_cast<std::size_t>(b)];
-        buffer.first = plan_.schedule.home.at(node);
-        buffer.last = buffer.first;
+        const int home = plan_.schedule.home.at(node);
+        int last = home;
         if (plan_.memory.at(node) == b && uses_.contains(node))
-          buffer.last = std::max(buffer.first, uses_.at(node).last);
+          for (const Use& use : uses_.at(node)) last = std::max(last, use.kernel);
+        Buffer& buffer = plan_.buffers[static_cast<std::size_t>(b)];
+        buffer.first = plan_.schedule.phase_of(home);
+        buffer.last = plan_.schedule.phase_of(last);
+        const bool chain = plan_.schedule.kernels[static_cast<std::size_t>(home)].batchwise;
+        if (buffer.kind == Buffer::Kind::temporary && chain && carries_batch(buffer.type.shape) &&
+            buffer.first == buffer.last && !is_copied(b))
+          buffer = {Buffer::Kind::local, buffer.type, -1, home, last};
       }
     // Copies of whole inputs happen after everything else, in two rounds, so that swapped states work.
     plan_.copies.insert(plan_.copies.begin(), first_copies_.begin(), first_copies_.end());
@@ -116,23 +126,24 @@ class Planner {
     for (const auto& copy : first_copies_) plan_.buffers[static_cast<std::size_t>(copy.to)].first = end;
   }
 
+  bool is_copied(int b) const {
+    return std::any_of(plan_.copies.begin(), plan_.copies.end(), [&](const auto& c) { return c.from == b; });
+  }
+
   struct Use {
-    int last = -1;
-    int last_unaligned = -1;
+    int kernel;
+    bool aligned;
   };
 
   Plan plan_;
   std::unordered_set<const Node*> roots_;
-  std::unordered_map<const Node*, Use> uses_;
+  std::unordered_map<const Node*, std::vector<Use>> uses_;
   std::vector<Plan::Copy> first_copies_;
 };
 
-}  // namespace
-
-Plan make_plan(const ir::Graph& graph) { return Planner(graph).finish(); }
-
-Layout lay_out(const Plan& plan, const Sizes& sizes) {
-  Layout layout{std::vector<std::ptrdiff_t>(plan.buffers.size(), -1), 0};
+/// Places the buffers of one kind, the largest first, each where it fits beside those alive at the same time.
+std::size_t pack(const Plan& plan, Buffer::Kind kind, const Sizes& sizes,
+                 std::vector<std::ptrdiff_t>& offsets) {
   struct Block {
     std::size_t begin, end;
     int first, last;
@@ -142,13 +153,14 @@ Layout lay_out(const Plan& plan, const Sizes& sizes) {
   std::vector<std::size_t> bytes(plan.buffers.size());
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
     const Buffer& b = plan.buffers[i];
-    if (b.kind != Buffer::Kind::temporary) continue;
+    if (b.kind != kind) continue;
     const std::size_t exact = static_cast<std::size_t>(b.type.shape.count(sizes)) * size_of(b.type.dtype);
     bytes[i] = (exact + kSlack + kAlignment - 1) / kAlignment * kAlignment;
     order.push_back(i);
   }
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return bytes[a] != bytes[b] ? bytes[a] > bytes[b] : a < b; });
+  std::size_t total = 0;
   for (const std::size_t i : order) {
     const Buffer& b = plan.buffers[i];
     std::vector<Block> alive;
@@ -161,9 +173,22 @@ Layout lay_out(const Plan& plan, const Sizes& sizes) {
       at = std::max(at, p.end);
     }
     placed.push_back({at, at + bytes[i], b.first, b.last});
-    layout.offsets[i] = static_cast<std::ptrdiff_t>(at);
-    layout.bytes = std::max(layout.bytes, at + bytes[i]);
+    offsets[i] = static_cast<std::ptrdiff_t>(at);
+    total = std::max(total, at + bytes[i]);
   }
+  return total;
+}
+
+}  // namespace
+
+Plan make_plan(const ir::Graph& graph) { return Planner(graph).finish(); }
+
+Layout lay_out(const Plan& plan, const Sizes& most) {
+  Layout layout{std::vector<std::ptrdiff_t>(plan.buffers.size(), -1), 0, 0};
+  const Sizes sizes{most.batch, most.rows, most_groups(most.batch)};
+  const Sizes stretch{std::min(sizes.batch, kChunkRows), sizes.rows, sizes.groups};
+  layout.bytes = pack(plan, Buffer::Kind::temporary, sizes, layout.offsets);
+  layout.local_bytes = pack(plan, Buffer::Kind::local, stretch, layout.offsets);
   return layout;
 }
 

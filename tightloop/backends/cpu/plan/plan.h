@@ -10,11 +10,12 @@ namespace tightloop::backends::cpu {
 
 /// A piece of memory that kernels read or write.
 struct Buffer {
-  enum class Kind : std::uint8_t { input, result, temporary };
+  /// local: of one batchwise chain, so that each thread needs it for the samples of one stretch only.
+  enum class Kind : std::uint8_t { input, result, temporary, local };
   Kind kind = Kind::temporary;
   TensorType type;
-  int index = -1;  ///< which graph input or output; for a temporary, unused
-  int first = 0;   ///< temporaries: the kernels between which it lives
+  int index = -1;  ///< which graph input or output; else unused
+  int first = 0;   ///< temporaries: the phases between which it lives; local: the kernels
   int last = 0;
 };
 
@@ -36,11 +37,13 @@ struct Plan {
 
 Plan make_plan(const ir::Graph& graph);
 
-/// Offsets of the temporaries in one arena, by buffer number (-1 for other buffers), and its size.
-/// Buffers that do not live at the same time share memory.
+/// For batches of up to sizes.batch. Offsets by buffer number (-1 for inputs and results): of temporaries in
+/// one arena, of local buffers in one that each thread has for itself; and the sizes of the two. Buffers that
+/// do not live at the same time share memory.
 struct Layout {
   std::vector<std::ptrdiff_t> offsets;
   std::size_t bytes = 0;
+  std::size_t local_bytes = 0;
 };
 Layout lay_out(const Plan& plan, const Sizes& sizes);
 

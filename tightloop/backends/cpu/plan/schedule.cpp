@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/cpu/plan/batchwise.h>
 #include <tightloop/backends/cpu/plan/cost.h>
+#include <tightloop/backends/cpu/plan/phases.h>
 #include <tightloop/backends/cpu/plan/schedule.h>
 #include <tightloop/ops/functions.h>
 #include <tightloop/ops/index.h>
@@ -17,11 +19,6 @@ using NodeSet = std::unordered_set<const Node*>;
 bool is_op(const Node* n, const ir::OpDef& op) { return n->op == &op; }
 
 bool is_identity(const Node* n) { return is_op(n, ops::stop_gradient_op()); }
-
-bool computes_as_root(const Node* n) {
-  return n->op->kind == OpKind::contraction || n->op->kind == OpKind::reduction ||
-         is_op(n, ops::scatter_add_op());
-}
 
 bool moves_only_ones(const Node* transposed) {
   std::int64_t last = -1;
@@ -110,11 +107,13 @@ class Clusterer {
 
   Schedule finish() {
     Schedule s;
-    const std::vector<int> order = topological_order();
+    for (Kernel& k : kernels_) k.batchwise = runs_batchwise(k);
+    const PhaseOrder order = order_in_phases(kernels_, depends_);
+    s.phases = order.phases;
     std::vector<int> position(kernels_.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-      position[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
-    for (const int k : order) s.kernels.push_back(std::move(kernels_[static_cast<std::size_t>(k)]));
+    for (std::size_t i = 0; i < order.kernels.size(); ++i)
+      position[static_cast<std::size_t>(order.kernels[i])] = static_cast<int>(i);
+    for (const int k : order.kernels) s.kernels.push_back(std::move(kernels_[static_cast<std::size_t>(k)]));
     for (const auto& [node, k] : home_) s.home[node] = position[static_cast<std::size_t>(k)];
     for (const auto& o : graph_.outputs)
       if (!is_input(o.value.id())) s.stored.insert(o.value.id());
@@ -220,7 +219,8 @@ class Clusterer {
       const Node* other = kernel.sources[0];
       const bool same = other->attrs.find("axes") != nullptr &&
                         other->inputs[0].shape() == r->inputs[0].shape() &&
-                        other->attrs.at<ir::Ints>("axes") == r->attrs.at<ir::Ints>("axes");
+                        other->attrs.at<ir::Ints>("axes") == r->attrs.at<ir::Ints>("axes") &&
+                        is_group_sum(other) == is_group_sum(r);
       const bool outside = std::none_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
         return !is_input(leaf.node) && home_.at(leaf.node) == k;
       });
@@ -240,22 +240,9 @@ class Clusterer {
         depends_[x].insert(gained.begin(), gained.end());
   }
 
-  std::vector<int> topological_order() const {
-    std::vector<int> order;
-    std::vector<bool> done(kernels_.size(), false);
-    while (order.size() < kernels_.size()) {
-      const std::size_t before = order.size();
-      for (std::size_t k = 0; k < kernels_.size(); ++k) {
-        if (done[k]) continue;
-        const auto& d = depends_[k];
-        if (std::all_of(d.begin(), d.end(), [&](int on) { return done[static_cast<std::size_t>(on)]; })) {
-          done[k] = true;
-          order.push_back(static_cast<int>(k));
-        }
-      }
-      require(order.size() > before, "schedule: kernels wait for each other");
-    }
-    return order;
+  bool runs_batchwise(const Kernel& k) const {
+    return accepts_epilogue(k) && std::all_of(k.roots.begin(), k.roots.end(),
+                                              [&](const Node* r) { return is_batchwise(r, roots_); });
   }
 
   static constexpr std::size_t kMaxSiblings = 4;
@@ -313,6 +300,17 @@ bool is_unit_reshape(const Node* n) {
 
 bool is_reduction(const Node* n) { return n->op->kind == OpKind::reduction; }
 
+bool computes_as_root(const Node* n) {
+  return n->op->kind == OpKind::contraction || n->op->kind == OpKind::reduction ||
+         is_op(n, ops::scatter_add_op());
+}
+
+int Schedule::phase_of(int kernel) const {
+  int phase = 0;
+  while (phases[static_cast<std::size_t>(phase)].last <= kernel) ++phase;
+  return phase;
+}
+
 std::vector<Leaf> leaves_of(const Node* root, const NodeSet& roots) {
   std::unordered_map<const Node*, bool> seen;
   std::vector<const Node*> order;
@@ -334,7 +332,7 @@ Schedule make_schedule(const ir::Graph& graph) {
 }
 
 bool goes_to_library(const Node* n) {
-  if (n->op->kind != OpKind::contraction || n->type.dtype != DType::f32) return false;
+  if (n->op->kind != OpKind::contraction || n->type.dtype != DType::f32 || is_group_sum(n)) return false;
   const Shape& a = n->inputs[0].shape();
   const bool transposed = n->attrs.get<bool>("transpose_a", false);
   std::int64_t largest = 0;
@@ -348,15 +346,17 @@ bool goes_to_library(const Node* n) {
 }
 
 ir::Graph prepare(const ir::Graph& graph) {
-  return ir::rewrite(graph, [](const Node& n, const std::vector<Tensor>& inputs) -> Tensor {
-    if (n.op != &ops::matmul_op() || !n.attrs.get<bool>("transpose_b", false) || goes_to_library(&n))
-      return {};
-    const auto rank = static_cast<std::int64_t>(inputs[1].rank());
-    ir::Attrs attrs;
-    if (n.attrs.get<bool>("transpose_a", false)) attrs.set("transpose_a", true);
-    return ir::make_node(ops::matmul_op(), {inputs[0], transpose(inputs[1], rank - 2, rank - 1)},
-                         std::move(attrs));
-  });
+  const ir::Graph row_major =
+      ir::rewrite(graph, [](const Node& n, const std::vector<Tensor>& inputs) -> Tensor {
+        if (n.op != &ops::matmul_op() || !n.attrs.get<bool>("transpose_b", false) || goes_to_library(&n))
+          return {};
+        const auto rank = static_cast<std::int64_t>(inputs[1].rank());
+        ir::Attrs attrs;
+        if (n.attrs.get<bool>("transpose_a", false)) attrs.set("transpose_a", true);
+        return ir::make_node(ops::matmul_op(), {inputs[0], transpose(inputs[1], rank - 2, rank - 1)},
+                             std::move(attrs));
+      });
+  return split_batch_sums(row_major);
 }
 
 }  // namespace tightloop::backends::cpu

@@ -23,21 +23,33 @@ struct Kernel {
   std::vector<const ir::Node*> roots;  ///< in topological order; the first is the contraction, reduction, …
   std::vector<const ir::Node*> sources;  ///< reductions sharing the loop, or the one matmul/scatter/transpose
   std::string name;                      ///< "matmul+add+tanh"
+  bool batchwise = false;                ///< all roots are (plan/batchwise.h): it runs stretch by stretch
+};
+
+/// Kernels [first, last) that a team runs without waiting for each other: the batchwise ones, before `whole`,
+/// as a chain that each thread takes its own samples through; the others share out their results and need
+/// nothing of this phase.
+struct Phase {
+  int first = 0;
+  int whole = 0;
+  int last = 0;
 };
 
 struct Schedule {
   std::vector<Kernel> kernels;                    ///< in an order that respects every dependency
+  std::vector<Phase> phases;                      ///< all kernels, in that order
   std::unordered_map<const ir::Node*, int> home;  ///< root → its kernel
   std::unordered_set<const ir::Node*> stored;     ///< roots that need memory
 
   bool is_root(const ir::Node* n) const { return home.contains(n); }
+  int phase_of(int kernel) const;
 };
 
 /// `graph` must be in the form prepare() leaves it.
 Schedule make_schedule(const ir::Graph& graph);
 
 /// Backend-specific rewriting before scheduling: matmul operands become row-major along N (an explicit
-/// transpose node where they are not).
+/// transpose node where they are not); sums over the batch are split (plan/batchwise.h).
 ir::Graph prepare(const ir::Graph& graph);
 
 /// Matrix products that oneDNN computes: f32 with a weight (its two static dims) of at least kLibraryWeight
@@ -55,6 +67,8 @@ bool is_input(const ir::Node* n);
 /// Reshape that only adds or drops dims of 1, or an identity.
 bool is_unit_reshape(const ir::Node* n);
 bool is_reduction(const ir::Node* n);
+/// Contractions, reductions and scatters: never computed inside another kernel's loop.
+bool computes_as_root(const ir::Node* n);
 
 struct Leaf {
   const ir::Node* node;

@@ -12,9 +12,13 @@ struct StepContext {
   std::int64_t rows;   ///< N
   std::int64_t step;
   std::int64_t seed;
+  std::int64_t groups;  ///< G
+  std::int64_t group;   ///< the one that a batchwise kernel is in,
+  std::int64_t fresh;   ///< and 1 in the group's first stretch of samples, else 0
 };
 
-/// One generated kernel: computes part `part` of `parts` of its outputs.
+/// One generated kernel: computes part `part` of `parts` of its outputs. A batchwise kernel: the samples from
+/// `part` up to `parts`, all of one group.
 using KernelFn = void (*)(const StepContext*, std::int64_t part, std::int64_t parts);
 
 }  // namespace tightloop::backends::cpu

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/cpu/library/matmul.h>
+#include <tightloop/backends/cpu/plan/cost.h>
+#include <tightloop/backends/cpu/runner.h>
+#include <tightloop/backends/cpu/runtime/flush_denormals.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace tightloop::backends::cpu {
+namespace {
+
+/// Kernels with fewer operations or bytes than this run on one thread.
+constexpr double kSmallestShare = 16384;
+constexpr std::size_t kAlignment = 64;
+/// Between the memories of two threads, against lines fetched in pairs.
+constexpr std::size_t kApart = 128;
+
+std::size_t rounded(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+/// Which groups a thread takes.
+std::pair<std::int64_t, std::int64_t> groups_of_thread(std::int64_t groups, int thread, int threads) {
+  return {groups * thread / threads, groups * (thread + 1) / threads};
+}
+
+}  // namespace
+
+Runner::Runner(const Plan& plan, const Code& code, bool flush_denormals)
+    : plan_(plan), code_(code), flush_denormals_(flush_denormals) {
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
+    if (plan_.buffers[i].kind == Buffer::Kind::input && role(i) == "rows") rows_buffer_ = static_cast<int>(i);
+  own_rows_ = rows_buffer_ >= 0 && read_in_chains_only(rows_buffer_);
+}
+
+std::string Runner::role(std::size_t buffer) const {
+  return ir::input_role(plan_.graph.inputs[static_cast<std::size_t>(plan_.buffers[buffer].index)].node());
+}
+
+bool Runner::read_in_chains_only(int buffer) const {
+  for (const auto& copy : plan_.copies)
+    if (copy.from == buffer) return false;
+  std::unordered_set<const ir::Node*> roots;
+  for (const auto& [node, home] : plan_.schedule.home) roots.insert(node);
+  for (const Kernel& kernel : plan_.schedule.kernels) {
+    if (kernel.batchwise) continue;
+    for (const ir::Node* root : kernel.roots)
+      for (const Leaf& leaf : leaves_of(root, roots))
+        if (is_input(leaf.node) && plan_.buffer_of(leaf.node) == buffer) return false;
+  }
+  return true;
+}
+
+KernelWork Runner::work_of(const Kernel& kernel, const Sizes& sizes) const {
+  KernelWork w;
+  for (const ir::Node* r : kernel.roots) {
+    w.operations += flops_of(*r, sizes) * (r->op->kind == ir::OpKind::elementwise ? 4 : 1);
+    w.bytes += static_cast<double>(r->type.shape.count(sizes)) * static_cast<double>(size_of(r->type.dtype));
+    if (is_reduction(r)) w.bytes += static_cast<double>(r->inputs[0].shape().count(sizes)) * 4;
+  }
+  if (kernel.batchwise) w.parts = groups_of(sizes.batch).count;
+  return w;
+}
+
+StepWork Runner::work(const Sizes& sizes) const {
+  StepWork work;
+  for (const Kernel& kernel : plan_.schedule.kernels) work.kernels.push_back(work_of(kernel, sizes));
+  work.barriers = static_cast<double>(plan_.schedule.phases.size()) + (own_rows_ ? 0 : 1);
+  return work;
+}
+
+std::size_t Runner::temporary_bytes(const Sizes& sizes, int threads) const {
+  const Layout layout = lay_out(plan_, sizes);
+  return layout.bytes + static_cast<std::size_t>(threads) * rounded(layout.local_bytes, kApart) +
+         static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t);
+}
+
+void Runner::reserve(const Sizes& sizes, int threads) {
+  const Layout layout = lay_out(plan_, sizes);
+  const std::size_t shared = rounded(layout.bytes, kApart);
+  const std::size_t local = rounded(layout.local_bytes, kApart);
+  const auto team = static_cast<std::size_t>(threads);
+  arena_ = Array(DType::u8, {static_cast<std::int64_t>(shared + team * local + kAlignment)});
+  row_numbers_ = Array(DType::i64, {std::max<std::int64_t>(1, sizes.batch)});
+  locals_.clear();
+  workers_.assign(team, {});
+  for (std::size_t t = 0; t < team; ++t) {
+    workers_[t].local = arena_.bytes() + shared + t * local;
+    workers_[t].buffers.assign(plan_.buffers.size(), nullptr);
+  }
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    const Buffer& b = plan_.buffers[i];
+    if (b.kind == Buffer::Kind::temporary)
+      for (Worker& w : workers_) w.buffers[i] = arena_.bytes() + layout.offsets[i];
+    if (b.kind == Buffer::Kind::local)
+      locals_.push_back({i, layout.offsets[i],
+                         static_cast<std::ptrdiff_t>(b.type.shape.count().factor) *
+                             static_cast<std::ptrdiff_t>(size_of(b.type.dtype))});
+  }
+  shared_.clear();
+  for (const Kernel& kernel : plan_.schedule.kernels) {
+    const KernelWork w = work_of(kernel, sizes);
+    shared_.push_back(w.operations > kSmallestShare || w.bytes > kSmallestShare);
+  }
+}
+
+void Runner::bind(const RunArgs& args) {
+  const std::int64_t rows = args.sampling.data_rows != 0 ? args.sampling.data_rows : args.sampling.rows;
+  for (Worker& w : workers_) {
+    w.context = {w.buffers.data(), 0, rows, 0, static_cast<std::int64_t>(args.seed), 1, 0, 1};
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+      const Buffer& b = plan_.buffers[i];
+      const auto at = static_cast<std::size_t>(b.index);
+      if (b.kind == Buffer::Kind::result) w.buffers[i] = args.outputs[at];
+      if (b.kind != Buffer::Kind::input) continue;
+      const std::string name = role(i);
+      w.buffers[i] = name == "step"   ? &w.context.step
+                     : name == "seed" ? &w.context.seed
+                     : name == "rows" ? static_cast<void*>(row_numbers_.bytes())
+                                      : args.inputs[at];
+    }
+  }
+}
+
+void Runner::run(const Sampling& sampling, std::int64_t first, std::int64_t steps, int threads) {
+  auto body = [&](int thread, int team) { loop(sampling, first, steps, thread, team); };
+  if (threads == 1)
+    body(0, 1);
+  else
+    team_.run(threads, body);
+}
+
+void Runner::loop(const Sampling& sampling, std::int64_t first, std::int64_t steps, int thread, int threads) {
+  std::optional<FlushDenormals> flush;
+  if (flush_denormals_) flush.emplace();
+  for (std::int64_t s = 0; s < steps; ++s) {
+    begin_step(sampling, first + s, thread, threads);
+    for (const Phase& phase : plan_.schedule.phases) {
+      run_phase(phase, thread, threads);
+      wait(thread, threads);
+    }
+    if (plan_.copies.empty()) continue;
+    if (thread == 0) copy_states(workers_[0]);
+    wait(thread, threads);
+  }
+}
+
+void Runner::begin_step(const Sampling& sampling, std::int64_t step, int thread, int threads) {
+  const Sampling::Batch batch = sampling.at(step);
+  const Groups groups = groups_of(batch.size);
+  StepContext& context = workers_[static_cast<std::size_t>(thread)].context;
+  context.batch = batch.size;
+  context.step = step;
+  context.groups = groups.count;
+  if (rows_buffer_ < 0) return;
+  std::int64_t* numbers = row_numbers_.as<std::int64_t>().data();
+  if (own_rows_) {
+    const auto [begin, end] = groups_of_thread(groups.count, thread, threads);
+    const std::int64_t from = begin * groups.rows;
+    const std::int64_t count = std::min(end * groups.rows, batch.size) - from;
+    if (count > 0) sampling.fill({batch.epoch, batch.first + from, count}, numbers + from);
+    return;
+  }
+  if (thread == 0) sampling.fill(batch, numbers);
+  wait(thread, threads);
+}
+
+void Runner::run_phase(const Phase& phase, int thread, int threads) {
+  if (phase.first < phase.whole) run_chain(phase, thread, threads);
+  const Worker& worker = workers_[static_cast<std::size_t>(thread)];
+  int dealt = 0;
+  for (auto k = static_cast<std::size_t>(phase.whole); k < static_cast<std::size_t>(phase.last); ++k) {
+    if (shared_[k])
+      run_kernel(k, worker, thread, threads);
+    else if (dealt++ % threads == thread)
+      run_kernel(k, worker, 0, 1);
+  }
+}
+
+void Runner::run_chain(const Phase& phase, int thread, int threads) {
+  Worker& worker = workers_[static_cast<std::size_t>(thread)];
+  StepContext& context = worker.context;
+  const Groups groups = groups_of(context.batch);
+  const auto [first, last] = groups_of_thread(groups.count, thread, threads);
+  for (context.group = first; context.group < last; ++context.group) {
+    const std::int64_t end = std::min((context.group + 1) * groups.rows, context.batch);
+    std::int64_t begin = context.group * groups.rows;
+    context.fresh = 1;
+    do {
+      const std::int64_t stretch_end = std::min(begin + kChunkRows, end);
+      for (const Local& l : locals_)
+        worker.buffers[l.buffer] = worker.local + (l.offset - begin * l.row_bytes);
+      for (int k = phase.first; k < phase.whole; ++k)
+        code_.kernel(static_cast<std::size_t>(k))(&context, begin, stretch_end);
+      context.fresh = 0;
+      begin = stretch_end;
+    } while (begin < end);
+  }
+}
+
+void Runner::run_kernel(std::size_t kernel, const Worker& worker, int part, int parts) {
+  if (const KernelFn generated = code_.kernel(kernel))
+    generated(&worker.context, part, parts);
+  else
+    run_library(plan_.schedule.kernels[kernel].roots[0], worker, part, parts);
+}
+
+void Runner::run_library(const ir::Node* matmul, const Worker& worker, int part, int parts) {
+  const Sizes sizes{worker.context.batch, worker.context.rows};
+  const Shape& shape = matmul->type.shape;
+  const Shape& a = matmul->inputs[0].shape();
+  const bool ta = matmul->attrs.get<bool>("transpose_a", false);
+  const bool tb = matmul->attrs.get<bool>("transpose_b", false);
+  const auto side = [&](const Shape& s, std::size_t from_end) { return s[s.rank() - from_end].value(sizes); };
+  const std::int64_t m = side(shape, 2), n = side(shape, 1), depth = side(a, ta ? 2 : 1);
+  if (m * n == 0) return;
+  const std::int64_t batch = shape.count(sizes) / (m * n);
+  const auto memory = [&](const ir::Node* node) {
+    return worker.buffers[static_cast<std::size_t>(plan_.buffer_of(node))];
+  };
+  library_matmul_part(dense_matmul(m, n, depth, ta, tb, batch),
+                      static_cast<const float*>(memory(storage_of(matmul->inputs[0].id()))),
+                      static_cast<const float*>(memory(storage_of(matmul->inputs[1].id()))),
+                      static_cast<float*>(memory(matmul)), part, parts);
+}
+
+void Runner::copy_states(const Worker& worker) {
+  const Sizes sizes{worker.context.batch, worker.context.rows, worker.context.groups};
+  for (const auto& copy : plan_.copies) {
+    const TensorType& type = plan_.buffers[static_cast<std::size_t>(copy.to)].type;
+    std::memcpy(worker.buffers[static_cast<std::size_t>(copy.to)],
+                worker.buffers[static_cast<std::size_t>(copy.from)],
+                static_cast<std::size_t>(type.shape.count(sizes)) * size_of(type.dtype));
+  }
+}
+
+}  // namespace tightloop::backends::cpu

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/backends/cpu/codegen/generate.h>
+#include <tightloop/backends/cpu/plan/batchwise.h>
+#include <tightloop/backends/cpu/plan/plan.h>
+#include <tightloop/backends/cpu/runtime/context.h>
+#include <tightloop/backends/cpu/runtime/cost.h>
+#include <tightloop/backends/cpu/runtime/team.h>
+#include <tightloop/backends/executable.h>
+
+#include <vector>
+
+namespace tightloop::backends::cpu {
+
+/// Loops the kernels of a plan over steps, on one thread or a team of them.
+class Runner {
+ public:
+  /// Refers to both as long as it lives.
+  Runner(const Plan& plan, const Code& code, bool flush_denormals);
+
+  /// What a step has for a team to do.
+  StepWork work(const Sizes& sizes) const;
+  std::size_t temporary_bytes(const Sizes& sizes, int threads) const;
+  /// Takes the memory for batches of up to sizes.batch and teams of up to `threads`.
+  void reserve(const Sizes& sizes, int threads);
+  /// What the steps to come read and write.
+  void bind(const RunArgs& args);
+  /// Steps [first, first + steps) on `threads` threads. Allocates nothing.
+  void run(const Sampling& sampling, std::int64_t first, std::int64_t steps, int threads);
+
+ private:
+  /// What one thread of the team has for itself.
+  struct Worker {
+    StepContext context{};
+    std::vector<void*> buffers;
+    std::byte* local = nullptr;
+  };
+  /// A local buffer of a thread, which moves along with its stretch of samples.
+  struct Local {
+    std::size_t buffer;
+    std::ptrdiff_t offset;     ///< in the thread's own memory
+    std::ptrdiff_t row_bytes;  ///< of one sample
+  };
+
+  KernelWork work_of(const Kernel& kernel, const Sizes& sizes) const;
+  std::string role(std::size_t buffer) const;
+  bool read_in_chains_only(int buffer) const;
+  void loop(const Sampling& sampling, std::int64_t first, std::int64_t steps, int thread, int threads);
+  void begin_step(const Sampling& sampling, std::int64_t step, int thread, int threads);
+  void run_phase(const Phase& phase, int thread, int threads);
+  void run_chain(const Phase& phase, int thread, int threads);
+  void run_kernel(std::size_t kernel, const Worker& worker, int part, int parts);
+  void run_library(const ir::Node* matmul, const Worker& worker, int part, int parts);
+  void copy_states(const Worker& worker);
+  void wait(int thread, int threads) {
+    if (threads > 1) team_.barrier().wait(thread);
+  }
+
+  const Plan& plan_;
+  const Code& code_;
+  bool flush_denormals_;
+  int rows_buffer_ = -1;      ///< the input of role rows
+  bool own_rows_ = false;     ///< each thread needs the row numbers of its own samples only
+  std::vector<bool> shared_;  ///< by kernel: worth sharing out
+  std::vector<Local> locals_;
+  Array arena_{DType::u8, {0}};
+  Array row_numbers_{DType::i64, {1}};
+  std::vector<Worker> workers_;
+  Team team_;
+};
+
+}  // namespace tightloop::backends::cpu
