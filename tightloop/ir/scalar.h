@@ -39,6 +39,8 @@ class ScalarBuilder {
   /// each other.
   virtual Scalar reciprocal_estimate(Scalar a) { return div(like(a, 1), a); }
   virtual Scalar rsqrt_estimate(Scalar a) { return div(like(a, 1), sqrt(a)); }
+  /// Whether Newton steps from those are faster than dividing and taking roots, for values such as `a`.
+  virtual bool estimates_pay(Scalar) const { return false; }
   virtual Scalar abs(Scalar a) = 0;
   virtual Scalar neg(Scalar a) = 0;
   virtual Scalar floor(Scalar a) = 0;

@@ -27,7 +27,7 @@ Scalar quotient(ScalarBuilder& b, Scalar a, Scalar d) {
 }
 
 Scalar fast(ScalarBuilder& b, Scalars in, const ir::Node&) {
-  if (in[0].dtype == DType::f64) return in[0] / (b.sqrt(in[1]) + in[2]);
+  if (in[0].dtype == DType::f64 || !b.estimates_pay(in[0])) return in[0] / (b.sqrt(in[1]) + in[2]);
   return quotient(b, in[0], root(b, in[1]) + in[2]);
 }
 

@@ -102,8 +102,9 @@ class CpuExecutable final : public Executable {
 
   int useful_threads(const Sizes& sizes) const {
     const int cores = available_cores();
+    if (options_.exact_threads) return options_.threads > 0 ? options_.threads : cores;
     const int most = options_.threads > 0 ? std::min(options_.threads, cores) : cores;
-    return options_.exact_threads ? most : choose_threads(runner_->work(sizes), most, typical_rates(cores));
+    return choose_threads(runner_->work(sizes), most, typical_rates(cores));
   }
 
   CpuOptions options_;

@@ -9,7 +9,7 @@ namespace tightloop::backends::cpu {
 
 struct CpuOptions {
   int threads = 0;  ///< at most so many, as far as they pay by the cost model; 0: as there are cores
-  bool exact_threads = false;  ///< take `threads` without asking whether they pay
+  bool exact_threads = false;  ///< take `threads` without asking whether they pay or cores are there
   bool disk_cache = true;
   std::string cache_directory;  ///< empty: the user's cache directory
   bool flush_denormals = true;  ///< while a step runs

@@ -4,6 +4,7 @@
 #include <tightloop/backends/cpu/codegen/tile.h>
 #include <tightloop/backends/cpu/plan/batchwise.h>
 
+#include <algorithm>
 #include <tuple>
 
 namespace tightloop::backends::cpu {
@@ -24,13 +25,14 @@ class MatmulEmitter {
     a_stride_ = a[rank - 1];
     if (n_.is(1)) tile_.lanes = 1, tile_.vectors = 1;
     if (n_.is_static() && n_.factor <= tile_.lanes) tile_.vectors = 1;
+    tile_.pitch = tile_.vectors;
     element_ = element_type(k.ir().getContext(), tile_.dtype);
+    panels_ = k.plan().in_panels.contains(storage_of(node_->inputs[1].id()));
   }
 
   void run() {
-    auto* block = llvm::ArrayType::get(element_, static_cast<std::uint64_t>(tile_.rows * tile_.columns()));
-    sums_ = k_.slot(block);
-    sums_->setAlignment(llvm::Align(64));
+    sums_ = scratch(block_rows());
+    if (packs()) packed_ = scratch(kDepthBlock);
     k_.stand_at(0);
     const bool by_columns = m_.is_static() && m_.factor < 4 * tile_.rows && n_.factor > 4 * tile_.columns();
     const auto [begin, end] = k_.share(by_columns ? n_ : m_, by_columns ? tile_.columns() : tile_.rows);
@@ -49,33 +51,102 @@ class MatmulEmitter {
   }
 
  private:
-  /// Panels of columns, in each all blocks of rows: the panel of B stays in the cache. One piece of code
-  /// serves whole and cut blocks; which tile function it calls depends on what is left.
+  /// Rows whose sums are held in the cache while K goes by, and how much of K at a time.
+  static constexpr std::int64_t kRowBlock = 128;
+  static constexpr std::int64_t kDepthBlock = 256;
+
+  /// Whole tiles, so that only the last block leaves a rest.
+  std::int64_t row_block() const { return kRowBlock / tile_.rows * tile_.rows; }
+  std::int64_t block_rows() const { return m_.is_static() ? std::min(m_.factor, row_block()) : row_block(); }
+
+  llvm::AllocaInst* scratch(std::int64_t rows) {
+    llvm::AllocaInst* slot =
+        k_.slot(llvm::ArrayType::get(element_, static_cast<std::uint64_t>(rows * tile_.columns())));
+    slot->setAlignment(llvm::Align(64));
+    return slot;
+  }
+
+  /// Rows of B that lie far apart are copied together where many rows of A meet them.
+  bool packs() const {
+    const bool apart = !n_.is_static() || n_.factor > 2 * tile_.columns();
+    return tile_.lanes > 1 && !panels_ && apart && m_.is_static() && m_.factor >= 8 * tile_.rows;
+  }
+
+  /// Panels of columns; in each, blocks of rows; for each of those, K block by block, so that the sums and a
+  /// piece of the panel stay in the cache.
   void panels() {
     auto& ir = k_.ir();
     llvm::Value* n = k_.begin_loop(columns_.first, columns_.second, k_.number(tile_.columns()));
     llvm::Value* columns_left = ir.CreateSub(columns_.second, n);
-    llvm::Value* m = k_.begin_loop(rows_.first, rows_.second, k_.number(tile_.rows));
-    llvm::Value* rows_left = ir.CreateSub(rows_.second, m);
-    const std::int64_t rest = rest_rows();
-    llvm::Value* whole = ir.CreateICmpSGE(rows_left, k_.number(tile_.rows));
-    llvm::Value* rows =
-        rest == 0 ? k_.number(tile_.rows) : ir.CreateSelect(whole, k_.number(tile_.rows), k_.number(rest));
-    llvm::Value* function = for_columns(tile_.rows, columns_left);
-    if (rest != 0)
-      function = ir.CreateSelect(whole, function, for_columns(static_cast<int>(rest), columns_left));
-    multiply(function, m, n, columns_left);
-    finish(m, n, rows, columns_left);
-    k_.set_step(rows);
+    llvm::Value* first = k_.begin_loop(rows_.first, rows_.second, k_.number(row_block()));
+    llvm::Value* rows_end = smaller(ir.CreateAdd(first, k_.number(row_block())), rows_.second);
+    // One round even where K is 0: the sums become 0.
+    llvm::Value* last = ir.CreateSelect(ir.CreateICmpSGT(depth_end_, depth_begin_), depth_end_,
+                                        ir.CreateAdd(depth_begin_, k_.number(1)));
+    llvm::Value* k = k_.begin_loop(depth_begin_, last, k_.number(kDepthBlock));
+    llvm::Value* depth = ir.CreateSub(smaller(ir.CreateAdd(k, k_.number(kDepthBlock)), depth_end_), k);
+    multiply(first, rows_end, n, columns_left, k, depth);
+    k_.end_loop();
+    finish(first, rows_end, n, columns_left);
     k_.end_loop();
     k_.end_loop();
   }
 
-  /// Rows of the blocks after the whole ones: all that are left when their number is known, else one at a
-  /// time.
-  std::int64_t rest_rows() const {
-    if (!leaves_rest(m_, tile_.rows)) return 0;
-    return m_.is_static() ? m_.factor % tile_.rows : 1;
+  llvm::Value* smaller(llvm::Value* a, llvm::Value* b) {
+    return k_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
+  }
+
+  /// Sums of the rows [first, end) over `depth` steps of K from k. One piece of code serves whole and cut
+  /// blocks; which tile function it calls depends on what is left.
+  void multiply(llvm::Value* first, llvm::Value* end, llvm::Value* n, llvm::Value* columns_left,
+                llvm::Value* k, llvm::Value* depth) {
+    auto& ir = k_.ir();
+    auto& context = ir.getContext();
+    llvm::Value* b_at = panels_ ? panel_at(k, n) : operand(1, k, n);
+    llvm::Value* b_stride = panels_ ? k_.number(kPanelColumns) : k_.extent(n_);
+    k_.stand_at(k_.level());
+    if (packed_ != nullptr) {
+      llvm::Function* pack = pack_function(*k_.function()->getParent(), k_.target(), tile_);
+      ir.CreateCall(pack_function_type(context), pack, {b_at, b_stride, depth, packed_, columns_left});
+      b_at = packed_;
+      b_stride = k_.number(tile_.columns());
+    }
+    llvm::Value* add = ir.CreateZExt(ir.CreateICmpSGT(k, depth_begin_), ir.getInt64Ty());
+    llvm::Value* m = k_.begin_loop(first, end, k_.number(tile_.rows));
+    llvm::Value* rows_left = ir.CreateSub(end, m);
+    const std::vector<int> heights = block_heights();
+    llvm::Value* rows = k_.number(heights.back());
+    llvm::Value* function = for_columns(heights.back(), columns_left);
+    for (auto h = heights.rbegin() + 1; h != heights.rend(); ++h) {
+      llvm::Value* fits = ir.CreateICmpSGE(rows_left, k_.number(*h));
+      rows = ir.CreateSelect(fits, k_.number(*h), rows);
+      function = ir.CreateSelect(fits, for_columns(*h, columns_left), function);
+    }
+    llvm::Value* a_at = tile_.a_transposed ? operand(0, k, m) : operand(0, m, k);
+    k_.stand_at(k_.level());
+    ir.CreateCall(tile_function_type(context), function,
+                  {a_at, k_.extent(a_stride_), b_at, b_stride, depth, sums_of(ir.CreateSub(m, first)),
+                   columns_left, add});
+    k_.set_step(rows);
+    k_.end_loop();
+  }
+
+  llvm::Value* sums_of(llvm::Value* row) {
+    return k_.ir().CreateGEP(element_, sums_, k_.ir().CreateMul(row, k_.number(tile_.columns())));
+  }
+
+  /// Rows of a block: whole ones as long as they fit; then all that are left when their number is known, else
+  /// the next smaller height that fits.
+  std::vector<int> block_heights() const {
+    std::vector<int> heights{tile_.rows};
+    if (!leaves_rest(m_, tile_.rows)) return heights;
+    if (m_.is_static()) {
+      heights.push_back(static_cast<int>(m_.factor % tile_.rows));
+      if (m_.factor < tile_.rows) heights.erase(heights.begin());
+    } else {
+      for (const int h : {4, 2, 1}) heights.push_back(h);
+    }
+    return heights;
   }
 
   /// The tile function for `rows` rows and the columns that are left.
@@ -86,31 +157,38 @@ class MatmulEmitter {
     const bool may_be_whole = !n_.is_static() || n_.factor >= tile.columns();
     llvm::Function* whole = may_be_whole ? tile_function(module, k_.target(), tile) : nullptr;
     if (!may_be_cut()) return whole;
-    tile.masked = true;
+    if (n_.is_static()) {  // a narrower tile may do for the last columns
+      const std::int64_t rest = n_.factor % tile.columns();
+      if (rest <= tile.lanes) tile.vectors = 1;
+      tile.masked = rest % tile.lanes != 0 && !b_is_padded();
+    } else {
+      tile.masked = !b_is_padded();
+    }
     llvm::Function* cut = tile_function(module, k_.target(), tile);
     if (whole == nullptr) return cut;
     return k_.ir().CreateSelect(k_.ir().CreateICmpSGE(columns_left, k_.number(tile.columns())), whole, cut);
   }
 
   bool may_be_cut() const { return tile_.lanes > 1 && leaves_rest(n_, tile_.columns()); }
+  /// B, as the tile reads it, has all columns of the last vector.
+  bool b_is_padded() const { return panels_ || packed_ != nullptr; }
 
-  void multiply(llvm::Value* function, llvm::Value* m, llvm::Value* n, llvm::Value* columns_left) {
-    const Node* a = storage_of(node_->inputs[0].id());
-    const Node* b = storage_of(node_->inputs[1].id());
-    const bool t = tile_.a_transposed;
-    llvm::Value* a_at = operand(a, node_->inputs[0].shape(), t ? depth_begin_ : m, t ? m : depth_begin_);
-    llvm::Value* b_at = operand(b, node_->inputs[1].shape(), depth_begin_, n);
+  /// Address of element [k, n] of B in panels; n is a multiple of the tile's columns.
+  llvm::Value* panel_at(llvm::Value* k, llvm::Value* n) {
+    auto& ir = k_.ir();
+    llvm::Value* base = k_.buffer(k_.plan().buffer_of(storage_of(node_->inputs[1].id())));
     k_.stand_at(k_.level());
-    auto* type = tile_function_type(k_.ir().getContext());
-    llvm::Value* depth = k_.ir().CreateSub(depth_end_, depth_begin_);
-    k_.ir().CreateCall(type, function,
-                       {a_at, k_.extent(a_stride_), b_at, k_.extent(n_), depth, sums_, columns_left});
+    llvm::Value* in_panel = ir.CreateAnd(n, k_.number(kPanelColumns - 1));
+    llvm::Value* start = ir.CreateMul(ir.CreateSub(n, in_panel), k_.extent(depth_));
+    llvm::Value* line = ir.CreateMul(k, k_.number(kPanelColumns));
+    return ir.CreateGEP(element_, base, ir.CreateAdd(start, ir.CreateAdd(line, in_panel)));
   }
 
-  /// Address of element [batch…, row, column] of an operand.
-  llvm::Value* operand(const Node* memory, const Shape& shape, llvm::Value* row, llvm::Value* column) {
+  /// Address of element [batch…, row, column] of operand i.
+  llvm::Value* operand(std::size_t i, llvm::Value* row, llvm::Value* column) {
     auto& ir = k_.ir();
-    llvm::Value* base = k_.buffer(k_.plan().buffer_of(memory));
+    const Shape& shape = node_->inputs[i].shape();
+    llvm::Value* base = k_.buffer(k_.plan().buffer_of(storage_of(node_->inputs[i].id())));
     k_.stand_at(k_.level());
     const std::size_t rank = shape.rank();
     llvm::Value* offset = k_.number(0);
@@ -123,19 +201,32 @@ class MatmulEmitter {
     return ir.CreateGEP(element_, base, offset);
   }
 
-  /// The kernel's other roots, vector by vector of the block of sums.
-  void finish(llvm::Value* m, llvm::Value* n, llvm::Value* rows, llvm::Value* columns_left) {
+  /// The kernel's other roots, vector by vector of the sums of rows [first, end).
+  void finish(llvm::Value* first, llvm::Value* end, llvm::Value* n, llvm::Value* columns_left) {
     auto& ir = k_.ir();
-    llvm::Value* r = k_.begin_loop(k_.number(0), rows, k_.number(1));
-    const Index row = k_.uniform_index(ir.CreateAdd(m, r), k_.level());
-    llvm::Value* line = ir.CreateGEP(element_, sums_, ir.CreateMul(r, k_.number(tile_.columns())));
-    llvm::Value* here =
-        ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, columns_left, k_.number(tile_.columns()));
-    llvm::Value* c = k_.begin_loop(k_.number(0), here, k_.number(tile_.lanes));
-    llvm::Type* vector = element_;
+    llvm::Value* r = k_.begin_loop(first, end, k_.number(1));
+    const Index row = k_.uniform_index(r, k_.level());
+    llvm::Value* line = sums_of(ir.CreateSub(r, first));
+    llvm::Value* here = smaller(columns_left, k_.number(tile_.columns()));
     k_.set_lanes(tile_.lanes);
-    if (tile_.lanes > 1) vector = llvm::FixedVectorType::get(element_, static_cast<unsigned>(tile_.lanes));
-    if (may_be_cut()) k_.set_mask(first_lanes(ir, ir.CreateSub(columns_left, c), tile_.lanes));
+    const bool cut = tile_.lanes > 1 && leaves_rest(n_, tile_.lanes);
+    if (cut && k_.target().masks) {  // all vectors in one piece of code
+      llvm::Value* c = k_.begin_loop(k_.number(0), here, k_.number(tile_.lanes));
+      k_.set_mask(first_lanes(ir, ir.CreateSub(columns_left, c), tile_.lanes));
+      finish_vector(row, line, n, c);
+      k_.set_mask(nullptr);
+      k_.end_loop();
+    } else {
+      k_.vector_loop(k_.number(0), here, cut, [&](llvm::Value* c) { finish_vector(row, line, n, c); });
+    }
+    k_.set_lanes(1);
+    k_.end_loop();
+  }
+
+  void finish_vector(const Index& row, llvm::Value* line, llvm::Value* n, llvm::Value* c) {
+    auto& ir = k_.ir();
+    llvm::Type* vector = element_;
+    if (k_.lanes() > 1) vector = llvm::FixedVectorType::get(element_, static_cast<unsigned>(k_.lanes()));
     llvm::Value* sum =
         ir.CreateAlignedLoad(vector, ir.CreateGEP(element_, line, c), llvm::Align(size_of(tile_.dtype)));
     Position p = position(row, k_.lane_index(ir.CreateAdd(n, c), k_.level()));
@@ -145,10 +236,6 @@ class MatmulEmitter {
     }
     k_.define(node_, {sum, k_.level()});
     k_.finish_roots(p);
-    k_.set_mask(nullptr);
-    k_.set_lanes(1);
-    k_.end_loop();
-    k_.end_loop();
   }
 
   /// The place in the kernel's domain, which has no dims of 1.
@@ -170,7 +257,9 @@ class MatmulEmitter {
   Dim depth_;
   Dim a_stride_;
   llvm::Type* element_ = nullptr;
+  bool panels_ = false;  ///< B lies in panels (plan.h)
   llvm::AllocaInst* sums_ = nullptr;
+  llvm::AllocaInst* packed_ = nullptr;
   llvm::Value* depth_begin_ = nullptr;
   llvm::Value* depth_end_ = nullptr;
   std::pair<llvm::Value*, llvm::Value*> rows_;

@@ -175,7 +175,8 @@ class ReduceEmitter {
     const int lanes = k_.lanes();
     const Dim rows = dim(shapes_.kept.back());
     const bool many_rows = !rows.is_static() || rows.factor >= lanes / 2;
-    return lanes > 1 && k_.target().masks && many_rows &&
+    const bool whole_vectors = k_.target().masks || !leaves_rest(dim(shapes_.reduced[0]), lanes);
+    return lanes > 1 && whole_vectors && many_rows &&
            reducers_.size() * static_cast<std::size_t>(lanes) <= 32;
   }
 

@@ -9,7 +9,18 @@
 namespace tightloop::backends::cpu {
 namespace {
 
-constexpr int kUnroll = 4;
+/// Steps of K in one round of the loop. Tiles of few rows are for the edges: small code serves them.
+int unroll(const Tile& tile) { return tile.rows > 4 ? 4 : 1; }
+
+/// One mask a vector of the tile, for the columns that are left.
+std::vector<llvm::Value*> column_masks(llvm::IRBuilder<>& b, llvm::Value* columns_left, const Tile& tile) {
+  std::vector<llvm::Value*> masks;
+  for (int v = 0; v < tile.vectors; ++v) {
+    llvm::Value* left = b.CreateSub(columns_left, b.getInt64(static_cast<std::uint64_t>(v * tile.lanes)));
+    masks.push_back(first_lanes(b, left, tile.lanes));
+  }
+  return masks;
+}
 
 class TileEmitter {
  public:
@@ -29,12 +40,13 @@ class TileEmitter {
     auto& c = b_.getContext();
     auto* entry = llvm::BasicBlock::Create(c, "entry", function_);
     b_.SetInsertPoint(entry);
-    if (tile_.masked) make_masks();
+    if (tile_.masked) masks_ = column_masks(b_, function_->getArg(6), tile_);
     llvm::Value* k_end = function_->getArg(4);
-    llvm::Value* split = b_.CreateAnd(k_end, b_.getInt64(static_cast<std::uint64_t>(-kUnroll)));
+    const int steps = unroll(tile_);
+    llvm::Value* split = b_.CreateAnd(k_end, b_.getInt64(static_cast<std::uint64_t>(-steps)));
     const std::size_t count = static_cast<std::size_t>(tile_.rows) * static_cast<std::size_t>(tile_.vectors);
-    State state{std::vector<llvm::Value*>(count, llvm::Constant::getNullValue(vector_)), b_.getInt64(0)};
-    state = loop(state, split, kUnroll);
+    State state{initial_sums(entry, count), b_.getInt64(0)};
+    if (steps > 1) state = loop(state, split, steps);
     state = loop(state, k_end, 1);
     store(state.sums);
     b_.CreateRetVoid();
@@ -47,12 +59,34 @@ class TileEmitter {
     llvm::Value* k;
   };
 
-  void make_masks() {
-    for (int v = 0; v < tile_.vectors; ++v) {
-      llvm::Value* left =
-          b_.CreateSub(function_->getArg(6), b_.getInt64(static_cast<std::uint64_t>(v * tile_.lanes)));
-      masks_.push_back(first_lanes(b_, left, tile_.lanes));
+  /// Zeros, or what lies in out.
+  std::vector<llvm::Value*> initial_sums(llvm::BasicBlock* entry, std::size_t count) {
+    auto& c = b_.getContext();
+    auto* load = llvm::BasicBlock::Create(c, "add", function_);
+    auto* start = llvm::BasicBlock::Create(c, "start", function_);
+    b_.CreateCondBr(b_.CreateICmpNE(function_->getArg(7), b_.getInt64(0)), load, start);
+    b_.SetInsertPoint(load);
+    std::vector<llvm::Value*> loaded;
+    for (std::size_t i = 0; i < count; ++i)
+      loaded.push_back(b_.CreateAlignedLoad(vector_, sum_at(i), llvm::Align(size_of(tile_.dtype))));
+    b_.CreateBr(start);
+    b_.SetInsertPoint(start);
+    std::vector<llvm::Value*> sums;
+    for (llvm::Value* earlier : loaded) {
+      llvm::PHINode* phi = b_.CreatePHI(vector_, 2);
+      phi->addIncoming(llvm::Constant::getNullValue(vector_), entry);
+      phi->addIncoming(earlier, load);
+      sums.push_back(phi);
     }
+    return sums;
+  }
+
+  /// Where sum i lies in out.
+  llvm::Value* sum_at(std::size_t i) {
+    const auto vectors = static_cast<std::size_t>(tile_.vectors);
+    const std::size_t at = (i / vectors * static_cast<std::size_t>(tile_.pitch) + i % vectors) *
+                           static_cast<std::size_t>(tile_.lanes);
+    return b_.CreateConstGEP1_64(element_, function_->getArg(5), at);
   }
 
   /// for (; k < end; k += unroll) sums += …
@@ -128,11 +162,8 @@ class TileEmitter {
   }
 
   void store(const std::vector<llvm::Value*>& sums) {
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      const auto at = static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(tile_.lanes);
-      b_.CreateAlignedStore(sums[i], b_.CreateConstGEP1_64(element_, function_->getArg(5), at),
-                            llvm::Align(size_of(tile_.dtype)));
-    }
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      b_.CreateAlignedStore(sums[i], sum_at(i), llvm::Align(size_of(tile_.dtype)));
   }
 
   Tile tile_;
@@ -157,15 +188,60 @@ Tile best_tile(const Target& target, DType dtype) {
 llvm::FunctionType* tile_function_type(llvm::LLVMContext& c) {
   llvm::Type* p = llvm::PointerType::getUnqual(c);
   llvm::Type* n = llvm::Type::getInt64Ty(c);
-  return llvm::FunctionType::get(llvm::Type::getVoidTy(c), {p, n, p, n, n, p, n}, false);
+  return llvm::FunctionType::get(llvm::Type::getVoidTy(c), {p, n, p, n, n, p, n, n}, false);
 }
 
 llvm::Function* tile_function(llvm::Module& module, const Target& target, const Tile& t) {
   const std::string symbol = "tile_" + std::string(name(t.dtype)) + "_" + std::to_string(t.rows) + "x" +
                              std::to_string(t.vectors) + "x" + std::to_string(t.lanes) +
+                             (t.pitch == t.vectors ? "" : "_p" + std::to_string(t.pitch)) +
                              (t.masked ? "_masked" : "") + (t.a_transposed ? "_t" : "");
   if (llvm::Function* known = module.getFunction(symbol)) return known;
   return TileEmitter(module, target, t, symbol).run();
+}
+
+llvm::FunctionType* pack_function_type(llvm::LLVMContext& c) {
+  llvm::Type* p = llvm::PointerType::getUnqual(c);
+  llvm::Type* n = llvm::Type::getInt64Ty(c);
+  return llvm::FunctionType::get(llvm::Type::getVoidTy(c), {p, n, n, p, n}, false);
+}
+
+llvm::Function* pack_function(llvm::Module& module, const Target& target, const Tile& tile) {
+  const std::string symbol = "pack_" + std::string(name(tile.dtype)) + "_" + std::to_string(tile.columns());
+  if (llvm::Function* known = module.getFunction(symbol)) return known;
+  llvm::IRBuilder<> b(module.getContext());
+  auto* f = llvm::Function::Create(pack_function_type(module.getContext()), llvm::Function::InternalLinkage,
+                                   symbol, module);
+  set_vector_width(*f, target);
+  f->addFnAttr(llvm::Attribute::NoInline);
+  llvm::Type* element = element_type(module.getContext(), tile.dtype);
+  auto* vector = llvm::FixedVectorType::get(element, static_cast<unsigned>(tile.lanes));
+  const llvm::Align align(size_of(tile.dtype));
+  auto* entry = llvm::BasicBlock::Create(module.getContext(), "entry", f);
+  auto* body = llvm::BasicBlock::Create(module.getContext(), "k", f);
+  auto* done = llvm::BasicBlock::Create(module.getContext(), "done", f);
+  b.SetInsertPoint(entry);
+  const auto masks = column_masks(b, f->getArg(4), tile);
+  b.CreateCondBr(b.CreateICmpSGT(f->getArg(2), b.getInt64(0)), body, done);
+  b.SetInsertPoint(body);
+  llvm::PHINode* k = b.CreatePHI(b.getInt64Ty(), 2);
+  k->addIncoming(b.getInt64(0), entry);
+  llvm::Value* from = b.CreateGEP(element, f->getArg(0), b.CreateMul(k, f->getArg(1)));
+  const auto width = static_cast<std::uint64_t>(tile.pitch * tile.lanes);
+  llvm::Value* to = b.CreateGEP(element, f->getArg(3), b.CreateMul(k, b.getInt64(width)));
+  for (int v = 0; v < tile.vectors; ++v) {
+    const auto at = static_cast<std::uint64_t>(v * tile.lanes);
+    llvm::Value* x =
+        b.CreateMaskedLoad(vector, b.CreateConstGEP1_64(element, from, at), align,
+                           masks[static_cast<std::size_t>(v)], llvm::Constant::getNullValue(vector));
+    b.CreateAlignedStore(x, b.CreateConstGEP1_64(element, to, at), align);
+  }
+  llvm::Value* next = b.CreateAdd(k, b.getInt64(1));
+  k->addIncoming(next, body);
+  b.CreateCondBr(b.CreateICmpSLT(next, f->getArg(2)), body, done);
+  b.SetInsertPoint(done);
+  b.CreateRetVoid();
+  return f;
 }
 
 }  // namespace tightloop::backends::cpu

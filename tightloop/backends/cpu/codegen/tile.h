@@ -12,6 +12,7 @@ struct Tile {
   int rows = 8;
   int vectors = 2;
   int lanes = 16;
+  int pitch = 2;              ///< vectors from one row of the result to the next
   bool masked = false;        ///< fewer columns than vectors · lanes exist
   bool a_transposed = false;  ///< A is [K, M]: neighbours along M
 
@@ -22,9 +23,15 @@ struct Tile {
 Tile best_tile(const Target& target, DType dtype);
 
 /// The function of a tile, made once per module:
-/// (a, stride of a, b, stride of b, K, out, columns): out[rows][columns()] = Σ_k a·b, in the order of k.
-/// a points to the block's first row (or column when transposed), b to its first column. Strides in elements.
+/// (a, stride of a, b, stride of b, K, out, columns, add): out[rows][pitch · lanes] = Σ_k a·b, in the order
+/// of k; with add (not 0) after what out holds. a points to the block's first row (or column when
+/// transposed), b to its first column. Strides in elements.
 llvm::FunctionType* tile_function_type(llvm::LLVMContext& context);
 llvm::Function* tile_function(llvm::Module& module, const Target& target, const Tile& tile);
+
+/// (b, stride of b, K, out, columns): copies a panel of B, one of `tile`'s columns wide, to K consecutive
+/// rows of pitch · lanes. Columns that are not there become 0.
+llvm::FunctionType* pack_function_type(llvm::LLVMContext& context);
+llvm::Function* pack_function(llvm::Module& module, const Target& target, const Tile& tile);
 
 }  // namespace tightloop::backends::cpu

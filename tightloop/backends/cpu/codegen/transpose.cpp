@@ -63,6 +63,7 @@ class TransposeEmitter {
     rows_ = shape[shape.rank() - 2];
     columns_ = shape[shape.rank() - 1];
     element_ = element_type(k.ir().getContext(), node_->type.dtype);
+    panels_ = k.plan().in_panels.contains(node_);
   }
 
   void run() {
@@ -100,15 +101,24 @@ class TransposeEmitter {
     k_.end_loop();
   }
 
+  /// Where result element [r, c] lies.
+  llvm::Value* result_at(llvm::Value* r, llvm::Value* c) {
+    auto& ir = k_.ir();
+    if (!panels_) return ir.CreateAdd(ir.CreateMul(r, k_.extent(columns_)), c);
+    llvm::Value* in_panel = ir.CreateAnd(c, k_.number(kPanelColumns - 1));
+    llvm::Value* start = ir.CreateMul(ir.CreateSub(c, in_panel), k_.extent(rows_));
+    return ir.CreateAdd(start, ir.CreateAdd(ir.CreateMul(r, k_.number(kPanelColumns)), in_panel));
+  }
+
   /// Result element [r, c] is source element [c, r]: source lines c…c+lanes become result lines r…r+lanes.
   void one_block(llvm::Value* r, llvm::Value* c, int lanes) {
     auto& ir = k_.ir();
     llvm::Function* block = block_function(*k_.function()->getParent(), k_.target(), element_, lanes);
     llvm::Value* source = ir.CreateGEP(element_, from_, ir.CreateAdd(ir.CreateMul(c, k_.extent(rows_)), r));
-    llvm::Value* offset = ir.CreateAdd(ir.CreateMul(r, k_.extent(columns_)), c);
+    llvm::Value* offset = result_at(r, c);
+    llvm::Value* stride = panels_ ? k_.number(kPanelColumns) : k_.extent(columns_);
     for (llvm::Value* to : to_)
-      ir.CreateCall(block,
-                    {source, k_.extent(rows_), ir.CreateGEP(element_, to, offset), k_.extent(columns_)});
+      ir.CreateCall(block, {source, k_.extent(rows_), ir.CreateGEP(element_, to, offset), stride});
   }
 
   /// One at a time, for the edges.
@@ -118,7 +128,7 @@ class TransposeEmitter {
     llvm::Value* c = k_.begin_loop(c_begin, c_end, k_.number(1));
     llvm::Value* at = ir.CreateAdd(ir.CreateMul(c, k_.extent(rows_)), r);
     llvm::Value* x = ir.CreateAlignedLoad(element_, ir.CreateGEP(element_, from_, at), llvm::Align(4));
-    llvm::Value* there = ir.CreateAdd(ir.CreateMul(r, k_.extent(columns_)), c);
+    llvm::Value* there = result_at(r, c);
     for (llvm::Value* to : to_) ir.CreateAlignedStore(x, ir.CreateGEP(element_, to, there), llvm::Align(4));
     k_.end_loop();
     k_.end_loop();
@@ -128,6 +138,7 @@ class TransposeEmitter {
   const Node* node_;
   Dim rows_;
   Dim columns_;
+  bool panels_ = false;
   llvm::Type* element_ = nullptr;
   llvm::Value* from_ = nullptr;
   std::vector<llvm::Value*> to_;

@@ -131,7 +131,7 @@ ir::Scalar VectorBuilder::unary(Intrinsic::ID id, Scalar a) {
 
 ir::Scalar VectorBuilder::sqrt(Scalar a) { return unary(Intrinsic::sqrt, a); }
 
-bool VectorBuilder::has_estimates(Scalar a) const {
+bool VectorBuilder::estimates_pay(Scalar a) const {
   const auto* v = llvm::dyn_cast<llvm::FixedVectorType>(value(a)->getType());
   return target_.avx512 && a.dtype == DType::f32 && v != nullptr && v->getNumElements() == 16;
 }
@@ -142,12 +142,12 @@ ir::Scalar VectorBuilder::estimate(Intrinsic::ID id, Scalar a) {
 }
 
 ir::Scalar VectorBuilder::reciprocal_estimate(Scalar a) {
-  return has_estimates(a) ? estimate(Intrinsic::x86_avx512_rcp14_ps_512, a)
+  return estimates_pay(a) ? estimate(Intrinsic::x86_avx512_rcp14_ps_512, a)
                           : ScalarBuilder::reciprocal_estimate(a);
 }
 
 ir::Scalar VectorBuilder::rsqrt_estimate(Scalar a) {
-  return has_estimates(a) ? estimate(Intrinsic::x86_avx512_rsqrt14_ps_512, a)
+  return estimates_pay(a) ? estimate(Intrinsic::x86_avx512_rsqrt14_ps_512, a)
                           : ScalarBuilder::rsqrt_estimate(a);
 }
 

@@ -35,6 +35,7 @@ class VectorBuilder final : public ir::ScalarBuilder {
   Scalar sqrt(Scalar a) override;
   Scalar reciprocal_estimate(Scalar a) override;
   Scalar rsqrt_estimate(Scalar a) override;
+  bool estimates_pay(Scalar a) const override;
   Scalar abs(Scalar a) override;
   Scalar neg(Scalar a) override;
   Scalar floor(Scalar a) override;
@@ -71,7 +72,6 @@ class VectorBuilder final : public ir::ScalarBuilder {
   Scalar smaller_or_larger(Scalar a, Scalar b, bool smaller);
 
   Scalar estimate(llvm::Intrinsic::ID id, Scalar a);
-  bool has_estimates(Scalar a) const;
 
   llvm::IRBuilder<>& b_;
   const Target& target_;

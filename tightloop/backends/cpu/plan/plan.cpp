@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/backends/cpu/plan/batchwise.h>
 #include <tightloop/backends/cpu/plan/plan.h>
+#include <tightloop/ops/index.h>
 
 #include <algorithm>
 
@@ -21,8 +22,9 @@ class Planner {
     for (const auto& [node, home] : plan_.schedule.home) roots_.insert(node);
     for (std::size_t i = 0; i < graph.inputs.size(); ++i)
       plan_.memory[graph.inputs[i].id()] =
-          add({Buffer::Kind::input, graph.inputs[i].type(), static_cast<int>(i), 0, 0});
+          add({Buffer::Kind::input, graph.inputs[i].type(), static_cast<int>(i)});
     find_readers();
+    find_panels();
     for (std::size_t i = 0; i < graph.outputs.size(); ++i) place_output(static_cast<int>(i));
     for (const Kernel& kernel : plan_.schedule.kernels)
       for (const Node* r : kernel.roots)
@@ -38,7 +40,9 @@ class Planner {
     return static_cast<int>(plan_.buffers.size()) - 1;
   }
 
-  int temporary(const Node* r) { return add({Buffer::Kind::temporary, r->type, -1, 0, 0}); }
+  int temporary(const Node* r) {
+    return add({Buffer::Kind::temporary, r->type, -1, plan_.in_panels.contains(r)});
+  }
 
   void store_in(const Node* r, int buffer) {
     // These kernels write one place only.
@@ -61,12 +65,25 @@ class Planner {
         }
   }
 
+  void find_panels() {
+    for (const Kernel& kernel : plan_.schedule.kernels) {
+      const Node* r = kernel.roots[0];
+      if (kernel.kind == KernelKind::transpose && r->type.shape.rank() == 2 && r->type.shape.is_static())
+        plan_.in_panels.insert(r);
+    }
+    for (const auto& o : plan_.graph.outputs) plan_.in_panels.erase(storage_of(o.value.id()));
+    for (const Node* n : ir::topological(plan_.graph))
+      for (std::size_t i = 0; i < n->inputs.size(); ++i)
+        if (i != 1 || n->op != &ops::matmul_op() || goes_to_library(n))
+          plan_.in_panels.erase(n->inputs[i].id());
+  }
+
   void place_output(int i) {
     const auto& output = plan_.graph.outputs[static_cast<std::size_t>(i)];
     const Node* value = output.value.id();
     const Tensor* state = plan_.graph.input(output.name);
     if (state == nullptr) {
-      const int result = add({Buffer::Kind::result, value->type, i, 0, 0});
+      const int result = add({Buffer::Kind::result, value->type, i});
       if (is_input(value))
         first_copies_.push_back({plan_.memory.at(value), result});
       else
@@ -79,8 +96,7 @@ class Planner {
       store_in(value, target);
       return;
     }
-    const int aside =
-        is_input(value) ? add({Buffer::Kind::temporary, value->type, -1, 0, 0}) : temporary(value);
+    const int aside = is_input(value) ? add({Buffer::Kind::temporary, value->type, -1}) : temporary(value);
     if (is_input(value))
       first_copies_.push_back({plan_.memory.at(value), aside});
     else
@@ -117,7 +133,7 @@ class Planner {
         const bool chain = plan_.schedule.kernels[static_cast<std::size_t>(home)].batchwise;
         if (buffer.kind == Buffer::Kind::temporary && chain && carries_batch(buffer.type.shape) &&
             buffer.first == buffer.last && !is_copied(b))
-          buffer = {Buffer::Kind::local, buffer.type, -1, home, last};
+          buffer = {Buffer::Kind::local, buffer.type, -1, false, home, last};
       }
     // Copies of whole inputs happen after everything else, in two rounds, so that swapped states work.
     plan_.copies.insert(plan_.copies.begin(), first_copies_.begin(), first_copies_.end());
@@ -141,6 +157,12 @@ class Planner {
   std::vector<Plan::Copy> first_copies_;
 };
 
+std::int64_t elements(const Buffer& b, const Sizes& sizes) {
+  if (!b.panels) return b.type.shape.count(sizes);
+  const std::int64_t panels = (b.type.shape[1].factor + kPanelColumns - 1) / kPanelColumns;
+  return b.type.shape[0].factor * panels * kPanelColumns;
+}
+
 /// Places the buffers of one kind, the largest first, each where it fits beside those alive at the same time.
 std::size_t pack(const Plan& plan, Buffer::Kind kind, const Sizes& sizes,
                  std::vector<std::ptrdiff_t>& offsets) {
@@ -154,7 +176,7 @@ std::size_t pack(const Plan& plan, Buffer::Kind kind, const Sizes& sizes,
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
     const Buffer& b = plan.buffers[i];
     if (b.kind != kind) continue;
-    const std::size_t exact = static_cast<std::size_t>(b.type.shape.count(sizes)) * size_of(b.type.dtype);
+    const std::size_t exact = static_cast<std::size_t>(elements(b, sizes)) * size_of(b.type.dtype);
     bytes[i] = (exact + kSlack + kAlignment - 1) / kAlignment * kAlignment;
     order.push_back(i);
   }

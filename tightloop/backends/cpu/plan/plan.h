@@ -15,9 +15,15 @@ struct Buffer {
   Kind kind = Kind::temporary;
   TensorType type;
   int index = -1;  ///< which graph input or output; else unused
-  int first = 0;   ///< temporaries: the phases between which it lives; local: the kernels
+  bool panels = false;
+  int first = 0;  ///< temporaries: the phases between which it lives; local: the kernels
   int last = 0;
 };
+
+/// A transposed matrix [K, N] that only matrix products read, as their right side, lies in panels of this
+/// many columns, each row after row, the last filled up: what a product reads one after the other is
+/// together.
+inline constexpr std::int64_t kPanelColumns = 32;
 
 /// Everything but the code: what runs in which order on which memory.
 struct Plan {
@@ -26,6 +32,7 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::unordered_map<const ir::Node*, int> memory;  ///< input or stored root → where it is read
   std::unordered_map<const ir::Node*, std::vector<int>> stores;  ///< root → every buffer it is written to
+  std::unordered_set<const ir::Node*> in_panels;
   struct Copy {
     int from;
     int to;
