@@ -28,6 +28,7 @@ class MatmulEmitter {
     tile_.pitch = tile_.vectors;
     element_ = element_type(k.ir().getContext(), tile_.dtype);
     panels_ = k.plan().in_panels.contains(storage_of(node_->inputs[1].id()));
+    fetched_ = large_companions();
   }
 
   void run() {
@@ -57,6 +58,8 @@ class MatmulEmitter {
 
   /// Whole tiles, so that only the last block leaves a rest.
   std::int64_t row_block() const { return kRowBlock / tile_.rows * tile_.rows; }
+  /// Elements of a matrix that the cache next to a core does not keep from step to step.
+  static constexpr std::int64_t kLargeMatrix = 32768;
   std::int64_t block_rows() const { return m_.is_static() ? std::min(m_.factor, row_block()) : row_block(); }
 
   llvm::AllocaInst* scratch(std::int64_t rows) {
@@ -127,8 +130,46 @@ class MatmulEmitter {
     ir.CreateCall(tile_function_type(context), function,
                   {a_at, k_.extent(a_stride_), b_at, b_stride, depth, sums_of(ir.CreateSub(m, first)),
                    columns_left, add});
+    prefetch(m, rows, n);
     k_.set_step(rows);
     k_.end_loop();
+  }
+
+  /// What finish() will read at the rows from m, if it is too much to be in the cache already: pieces of rows
+  /// far apart, which no hardware fetches ahead.
+  void prefetch(llvm::Value* m, llvm::Value* rows, llvm::Value* n) {
+    if (fetched_.empty()) return;
+    auto& ir = k_.ir();
+    llvm::Value* r = k_.begin_loop(m, ir.CreateAdd(m, rows), k_.number(1));
+    llvm::Value* at = ir.CreateAdd(ir.CreateMul(r, k_.extent(n_)), n);
+    const std::int64_t line = 64 / static_cast<std::int64_t>(size_of(tile_.dtype));
+    for (const Node* x : fetched_)
+      for (std::int64_t c = 0; c < tile_.columns(); c += line) {
+        llvm::Value* p =
+            ir.CreateGEP(element_, k_.buffer(k_.plan().buffer_of(x)), ir.CreateAdd(at, k_.number(c)));
+        ir.CreateIntrinsic(llvm::Intrinsic::prefetch, {ir.getPtrTy()},
+                           {p, ir.getInt32(1), ir.getInt32(3), ir.getInt32(1)});
+      }
+    k_.end_loop();
+  }
+
+  /// Matrices as large as the result that the kernel's other roots read element by element, weights and
+  /// moments.
+  std::vector<const Node*> large_companions() const {
+    const Dim count = node_->type.shape.count();
+    std::vector<const Node*> found;
+    if (node_->type.shape.rank() != 2 || !count.is_static() || count.factor < kLargeMatrix) return found;
+    std::unordered_set<const Node*> roots(k_.kernel().roots.begin(), k_.kernel().roots.end());
+    for (const Node* r : k_.kernel().roots) {
+      if (r == node_) continue;
+      for (const Leaf& leaf : leaves_of(r, roots)) {
+        const bool here = roots.contains(leaf.node) || !leaf.aligned || !k_.plan().memory.contains(leaf.node);
+        const bool fits = leaf.node->type.shape.count() == count && leaf.node->type.dtype == tile_.dtype;
+        if (!here && fits && std::find(found.begin(), found.end(), leaf.node) == found.end())
+          found.push_back(leaf.node);
+      }
+    }
+    return found;
   }
 
   llvm::Value* sums_of(llvm::Value* row) {
@@ -258,6 +299,7 @@ class MatmulEmitter {
   Dim a_stride_;
   llvm::Type* element_ = nullptr;
   bool panels_ = false;  ///< B lies in panels (plan.h)
+  std::vector<const Node*> fetched_;
   llvm::AllocaInst* sums_ = nullptr;
   llvm::AllocaInst* packed_ = nullptr;
   llvm::Value* depth_begin_ = nullptr;
