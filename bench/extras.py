@@ -4,7 +4,6 @@ import statistics
 import tempfile
 
 from cases import CASES
-from ours import wall_and_memory
 from table import verdict
 
 FACTORS = (1, 2, 4, 8, 16, 32, 64)
@@ -72,22 +71,26 @@ def startup(ours):
 
 
 def memory(ours):
-    """Case (d): resident memory of a training process, beside the plan and the size of the data set."""
+    """Case (d): resident memory of a training process, beside the plan and the size of the data set. What the
+    program itself takes, most of it LLVM, is what case (a) takes above its own plan. Both with a warm cache: compiling
+    takes memory for a moment that training does not hold."""
     with tempfile.TemporaryDirectory() as cache:
-        run = ours.train_steps("fashion", 600, cache)
-        program = wall_and_memory([ours.command, "--version"])
-    reported = ours.bench("fashion", 1)
-    failed = next((r for r in (run, program, reported) if "error" in r), None)
+        for _ in range(2):
+            run, small = (ours.train_steps(job, 600, cache) for job in ("fashion", "structured"))
+    reported, small_plan = ours.bench("fashion", 1), ours.bench("structured", 1)
+    failed = next((r for r in (run, small, reported, small_plan) if "error" in r), None)
     if failed:
         print(f"\nmemory of (d): {failed['error']}")
         return failed
     data = CASES["d"].rows * (784 + 1)
-    mb = {"data set": data, "planned": reported["planned_bytes"], "reported peak": reported["peak_bytes"],
-          "peak resident": run["peak_bytes"], "of that the program alone": program["peak_bytes"]}
+    program = small["peak_bytes"] - small_plan["planned_bytes"]
+    mb = {"data set": data, "planned": reported["planned_bytes"], "peak resident": run["peak_bytes"],
+          "of that the program alone": program}
     print("\nmemory of (d), MB")
     for name, size in mb.items():
         print(f"  {name:28}{size / 1e6:>9.1f}")
-    above, error = (run["peak_bytes"] - data) / 1e6, reported["peak_bytes"] / reported["planned_bytes"] - 1
+    above = (run["peak_bytes"] - data) / 1e6
+    error = (run["peak_bytes"] - program) / reported["planned_bytes"] - 1
     print(f"  demanded: within 150 MB of the data set; is {above:.0f} above: {verdict(above <= 150)}")
     print(f"  demanded: as planned to within 5 %; differs by {error:+.1%}: {verdict(abs(error) <= 0.05)}")
     return mb

@@ -119,18 +119,37 @@ class Inflater {
 };
 
 constexpr std::size_t kMaxStep = std::size_t{1} << 30;  // zlib counts in 32 bits
+constexpr std::size_t kInputStep = std::size_t{1} << 20;
+
+/// Gives the pages of a mapped file back as they have been read, so that they do not stand beside what they
+/// inflate to.
+class ReadPages {
+ public:
+  explicit ReadPages(std::byte* mapped) : from_(mapped) {}
+  void up_to(const std::byte* end) {
+    if (from_ == nullptr) return;
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGE_SIZE));
+    const std::size_t bytes = static_cast<std::size_t>(end - from_) / page * page;
+    if (bytes != 0) ::madvise(from_, bytes, MADV_DONTNEED);
+    from_ += bytes;
+  }
+
+ private:
+  std::byte* from_;  ///< null: not mapped, nothing to give back
+};
 
 bool only_zeros(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
 /// Inflates one member from the front of `bytes`; returns how many bytes it took.
-std::size_t inflate_member(std::span<const std::byte> bytes, const std::string& name, GrowingBuffer& out) {
+std::size_t inflate_member(std::span<const std::byte> bytes, const std::string& name, GrowingBuffer& out,
+                           ReadPages& pages) {
   Inflater inflater(name);
   z_stream& z = inflater.stream();
   std::size_t used = 0;
   for (;;) {
-    const std::size_t given = std::min(bytes.size() - used, kMaxStep);
+    const std::size_t given = std::min(bytes.size() - used, kInputStep);
     z.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data() + used));
     z.avail_in = static_cast<uInt>(given);
     const auto room = out.room(std::clamp<std::size_t>(4 * bytes.size(), 4096, kMaxStep));
@@ -139,6 +158,7 @@ std::size_t inflate_member(std::span<const std::byte> bytes, const std::string& 
     z.avail_out = static_cast<uInt>(space);
     const int code = inflate(&z, Z_NO_FLUSH);
     used += given - z.avail_in;
+    pages.up_to(bytes.data() + used);
     out.add(space - z.avail_out);
     if (code == Z_STREAM_END) return used;
     if (code == Z_MEM_ERROR) cannot("inflate", name, "no memory");
@@ -147,6 +167,16 @@ std::size_t inflate_member(std::span<const std::byte> bytes, const std::string& 
              std::string("the gzip data is corrupt") + (z.msg ? std::string(": ") + z.msg : ""));
     if (used == bytes.size() && z.avail_out != 0) cannot("inflate", name, "the gzip data is cut short");
   }
+}
+
+Bytes inflate_all(std::span<const std::byte> bytes, const std::string& name, std::size_t limit,
+                  ReadPages pages) {
+  GrowingBuffer out(name, limit == 0 ? machine_memory() : limit);
+  do {
+    if (!is_gzip(bytes)) cannot("inflate", name, "what follows the gzip data is not gzip");
+    bytes = bytes.subspan(inflate_member(bytes, name, out, pages));
+  } while (!only_zeros(bytes));
+  return out.take();
 }
 
 void write_all(int fd, std::span<const std::byte> bytes, int& code) {
@@ -191,25 +221,37 @@ Bytes Bytes::copy_of(std::span<const std::byte> bytes) {
   return {data, bytes.size(), std::move(copy)};
 }
 
-Bytes map_file(const std::string& path) {
+namespace {
+
+struct Contents {
+  Bytes bytes;
+  bool mapped = false;
+};
+
+Contents contents_of(const std::string& path) {
   check_path("read", path);
   const Descriptor file(open_retrying(path, O_RDONLY));
   if (file.number() < 0) cannot("read", path, reason(errno));
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) cannot("read", path, reason(errno));
   if (S_ISDIR(status.st_mode)) cannot("read", path, "it is a directory");
-  if (!S_ISREG(status.st_mode) || status.st_size == 0) return read_through(file.number(), path);
+  if (!S_ISREG(status.st_mode) || status.st_size == 0) return {read_through(file.number(), path)};
   const auto size = static_cast<std::size_t>(status.st_size);
   void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.number(), 0);
-  if (data == MAP_FAILED) return read_through(file.number(), path);
+  if (data == MAP_FAILED) return {read_through(file.number(), path)};
   auto owner =
       std::shared_ptr<const void>(data, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
-  return {static_cast<std::byte*>(data), size, std::move(owner)};
+  return {{static_cast<std::byte*>(data), size, std::move(owner)}, true};
 }
 
+}  // namespace
+
+Bytes map_file(const std::string& path) { return contents_of(path).bytes; }
+
 Bytes read_file(const std::string& path) {
-  Bytes bytes = map_file(path);
-  return is_gzip(bytes.span()) ? gunzip(bytes.span(), path) : bytes;
+  Contents file = contents_of(path);
+  if (!is_gzip(file.bytes.span())) return std::move(file.bytes);
+  return inflate_all(file.bytes.span(), path, 0, ReadPages(file.mapped ? file.bytes.data() : nullptr));
 }
 
 bool is_gzip(std::span<const std::byte> bytes) {
@@ -218,12 +260,7 @@ bool is_gzip(std::span<const std::byte> bytes) {
 }
 
 Bytes gunzip(std::span<const std::byte> bytes, const std::string& name, std::size_t limit) {
-  GrowingBuffer out(name, limit == 0 ? machine_memory() : limit);
-  do {
-    if (!is_gzip(bytes)) cannot("inflate", name, "what follows the gzip data is not gzip");
-    bytes = bytes.subspan(inflate_member(bytes, name, out));
-  } while (!only_zeros(bytes));
-  return out.take();
+  return inflate_all(bytes, name, limit, ReadPages(nullptr));
 }
 
 AtomicFile::AtomicFile(std::string path, bool sync) : sync_(sync) {
