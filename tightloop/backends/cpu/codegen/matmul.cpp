@@ -60,6 +60,8 @@ class MatmulEmitter {
   std::int64_t row_block() const { return kRowBlock / tile_.rows * tile_.rows; }
   /// Elements of a matrix that the cache next to a core does not keep from step to step.
   static constexpr std::int64_t kLargeMatrix = 32768;
+  /// From this width on, rows one below the other may fall on the same few places of the cache.
+  static constexpr std::int64_t kFarColumns = 512;
   std::int64_t block_rows() const { return m_.is_static() ? std::min(m_.factor, row_block()) : row_block(); }
 
   llvm::AllocaInst* scratch(std::int64_t rows) {
@@ -72,7 +74,9 @@ class MatmulEmitter {
   /// Rows of B that lie far apart are copied together where many rows of A meet them.
   bool packs() const {
     const bool apart = !n_.is_static() || n_.factor > 2 * tile_.columns();
-    return tile_.lanes > 1 && !panels_ && apart && m_.is_static() && m_.factor >= 8 * tile_.rows;
+    const bool far_apart = !n_.is_static() || n_.factor >= kFarColumns;
+    const bool many = m_.is_static() ? m_.factor >= 8 * tile_.rows : far_apart;
+    return tile_.lanes > 1 && !panels_ && apart && many;
   }
 
   /// Panels of columns; in each, blocks of rows; for each of those, K block by block, so that the sums and a
