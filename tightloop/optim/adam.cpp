@@ -4,21 +4,12 @@
 #include <tightloop/ops/functions.h>
 #include <tightloop/optim/checks.h>
 #include <tightloop/optim/index.h>
-
-#include <fmt/format.h>
-
-#include <cmath>
+#include <tightloop/optim/moments.h>
 
 namespace tightloop::optim {
 namespace {
 
 enum : std::size_t { kScale, kEps };  // what prepare() makes
-
-/// 1 - βᵗ
-Tensor correction(double beta, const Tensor& t) {
-  if (beta == 0) return scalar(1, DType::f64);
-  return 1.0 - exp(t * std::log(beta));
-}
 
 }  // namespace
 
@@ -38,15 +29,15 @@ std::vector<std::string> Adam::slots() const {
 // Numerator and denominator of PyTorch's step are both multiplied by √(1-β₂ᵗ): one product less an element.
 Factors Adam::prepare(const Tensor& step, const Tensor& lr, double) const {
   const Tensor t = cast(step, DType::f64);
-  const Tensor root = sqrt(correction(options_.beta2, t));
-  return {lr * root / correction(options_.beta1, t), options_.eps * root};
+  const Tensor root = sqrt(bias_correction(options_.beta2, t));
+  return {lr * root / bias_correction(options_.beta1, t), options_.eps * root};
 }
 
 Update Adam::step(const Tensor& parameter, const Tensor& g, std::span<const Tensor> slots,
                   const Factors& factors) const {
   const DType dtype = parameter.dtype();
-  const Tensor m = slots[0] + (1 - options_.beta1) * (g - slots[0]);
-  const Tensor v = options_.beta2 * slots[1] + (1 - options_.beta2) * square(g);
+  const Tensor m = moved(slots[0], g, options_.beta1);
+  const Tensor v = moved_square(slots[1], g, options_.beta2);
   const Tensor largest = options_.amsgrad ? maximum(slots[2], v) : v;
   const Tensor p =
       parameter - div_root(cast(factors[kScale], dtype) * m, largest, cast(factors[kEps], dtype));
@@ -56,24 +47,20 @@ Update Adam::step(const Tensor& parameter, const Tensor& g, std::span<const Tens
 
 Update Adam::update(const Tensor& parameter, const Tensor& gradient, std::span<const Tensor> slots,
                     const Factors& factors, double weight_decay) const {
-  const Tensor g = weight_decay == 0 ? gradient : gradient + weight_decay * parameter;
-  return step(parameter, g, slots, factors);
+  return step(parameter, with_l2(gradient, parameter, weight_decay), slots, factors);
 }
 
 std::vector<OptionSpec> adam_options(double weight_decay) {
   return {{"lr", OptionType::number, 1e-3, "learning rate"},
-          {"betas", OptionType::list, Numbers{0.9, 0.999},
-           "decay of the averages of the gradient and its square"},
+          betas_option(0.9, 0.999),
           {"eps", OptionType::number, 1e-8, "added to the denominator"},
           {"weight_decay", OptionType::number, weight_decay},
           {"amsgrad", OptionType::boolean, false, "use the largest average of squares so far"}};
 }
 
 AdamOptions adam_options_of(std::string_view optimizer, const Options& o) {
-  const auto& betas = o.at<Numbers>("betas");
-  if (betas.size() != 2)
-    throw Error(fmt::format("optimizer {}: betas must be two numbers, got {}", optimizer, to_string(betas)));
-  return {o.at<double>("lr"),   betas[0], betas[1], o.at<double>("eps"), o.at<double>("weight_decay"),
+  const auto [beta1, beta2] = betas_of(optimizer, o);
+  return {o.at<double>("lr"),   beta1, beta2, o.at<double>("eps"), o.at<double>("weight_decay"),
           o.at<bool>("amsgrad")};
 }
 

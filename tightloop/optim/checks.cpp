@@ -21,4 +21,9 @@ void check_fraction(std::string_view optimizer, std::string_view what, double va
         fmt::format("optimizer {}: invalid {} {}: must be at least 0 and below 1", optimizer, what, value));
 }
 
+void check_share(std::string_view optimizer, std::string_view what, double value) {
+  if (!(value >= 0 && value <= 1))
+    throw Error(fmt::format("optimizer {}: invalid {} {}: must be 0..1", optimizer, what, value));
+}
+
 }  // namespace tightloop::optim

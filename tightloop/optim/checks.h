@@ -8,5 +8,7 @@ namespace tightloop::optim {
 void check_not_negative(std::string_view optimizer, std::string_view what, double value);
 /// 0 ≤ value < 1
 void check_fraction(std::string_view optimizer, std::string_view what, double value);
+/// 0 ≤ value ≤ 1
+void check_share(std::string_view optimizer, std::string_view what, double value);
 
 }  // namespace tightloop::optim

@@ -69,6 +69,7 @@ std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, co
   std::vector<std::optional<Prepared>> prepared(groups.size() + 1);
   std::vector<Update> out;
   for (const Item& item : items) {
+    rule.check(item.path, item.parameter.type());
     const std::size_t index = group_of(groups, item.path);
     const Group* group = index == kNoGroup ? nullptr : &groups[index];
     auto& p = prepared[group ? index : groups.size()];

@@ -31,7 +31,9 @@ class Optimizer {
   virtual std::vector<std::string> slots() const = 0;
   /// `step`: i64[], 1 in the first step; `lr`: f64[].
   virtual Factors prepare(const Tensor& step, const Tensor& lr, double weight_decay) const = 0;
-  /// Elementwise in parameter, gradient and slots. `weight_decay` as given to prepare().
+  /// Throws Error, naming `path`, when the rule is not for parameters of this type.
+  virtual void check(std::string_view /*path*/, const TensorType& /*parameter*/) const {}
+  /// Depends on this parameter alone, and most are elementwise. `weight_decay` as given to prepare().
   virtual Update update(const Tensor& parameter, const Tensor& gradient, std::span<const Tensor> slots,
                         const Factors& factors, double weight_decay) const = 0;
 };
@@ -55,7 +57,7 @@ struct Item {
 };
 
 /// Applies the rule to every item. `step`: i64[], 0 in the first step (the graph's step input); `lr`: f64[].
-/// Throws Error when a group's pattern matches no item.
+/// Throws Error when a group's pattern matches no item, or a parameter is not one for this rule.
 std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, const Tensor& step,
                           const Tensor& lr, std::span<const Group> groups = {});
 

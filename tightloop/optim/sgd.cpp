@@ -4,6 +4,7 @@
 #include <tightloop/ops/functions.h>
 #include <tightloop/optim/checks.h>
 #include <tightloop/optim/index.h>
+#include <tightloop/optim/moments.h>
 
 namespace tightloop::optim {
 namespace {
@@ -35,7 +36,7 @@ Factors Sgd::prepare(const Tensor& step, const Tensor& lr, double) const {
 Update Sgd::update(const Tensor& parameter, const Tensor& gradient, std::span<const Tensor> slots,
                    const Factors& factors, double weight_decay) const {
   const Tensor lr = cast(factors[kLr], parameter.dtype());
-  const Tensor g = weight_decay == 0 ? gradient : gradient + weight_decay * parameter;
+  const Tensor g = with_l2(gradient, parameter, weight_decay);
   if (slots.empty()) return {parameter - lr * g, {}};
   const Tensor fresh = factors.size() > kFresh ? cast(factors[kFresh], parameter.dtype()) * g : g;
   const Tensor buffer = options_.momentum * slots[0] + fresh;
