@@ -12,11 +12,14 @@ namespace {
 class Training {
  public:
   Training(const CompileOptions& backend, std::unique_ptr<Optimizer> rule, std::vector<std::string> names,
-           std::vector<Group> groups = {}, double start = 1)
-      : variables_(make(names, start)),
+           std::vector<Group> groups = {}, double start = 1, Shape shape = {})
+      : variables_(make(names, start, shape)),
         state_(std::move(rule), variables_, std::move(groups)),
-        step_([this](const Tensor& g) { state_.update(std::vector<Tensor>(variables_.size(), g)); },
-              {.compile = backend}) {}
+        step_(
+            [this, shape](const Tensor& g) {
+              state_.update(std::vector<Tensor>(variables_.size(), broadcast_to(g, shape)));
+            },
+            {.compile = backend}) {}
 
   void step(double gradient) { step_(Tensor(Array::scalar<float>(static_cast<float>(gradient)))); }
   double value(std::size_t i = 0) const { return variables_[i].array().at(0); }
@@ -24,9 +27,13 @@ class Training {
   const std::vector<Variable>& variables() const { return variables_; }
 
  private:
-  static std::vector<Variable> make(const std::vector<std::string>& names, double start) {
+  static std::vector<Variable> make(const std::vector<std::string>& names, double start, const Shape& shape) {
     std::vector<Variable> out;
-    for (const auto& name : names) out.emplace_back(Array::scalar<float>(static_cast<float>(start)), name);
+    for (const auto& name : names) {
+      Array value(DType::f32, shape.values({}));
+      for (std::int64_t i = 0; i < value.count(); ++i) value.set(i, start);
+      out.emplace_back(value, name);
+    }
     return out;
   }
   std::vector<Variable> variables_;
@@ -78,16 +85,25 @@ TEST_P(Rules, TheRateCanChangeBetweenSteps) {
   EXPECT_NEAR(t.value(), 0.4, 1e-7);
 }
 
+/// Options under which a rule keeps all the state that it can.
+Options with_all_slots(std::string_view name) {
+  if (name == "sgd") return {{"momentum", 0.9}, {"dampening", 0.1}};
+  if (name == "adam" || name == "adamw") return {{"amsgrad", true}};
+  if (name == "rmsprop") return {{"momentum", 0.9}, {"centered", true}};
+  if (name == "adagrad") return {{"initial_accumulator_value", 0.5}, {"lr_decay", 0.1}};
+  return {};
+}
+
 TEST_P(Rules, ResumingContinuesBitForBit) {
   for (const OptimizerDef* def : all_optimizers()) {
-    const Options options =
-        def->name == "sgd" ? Options{{"momentum", 0.9}, {"dampening", 0.1}} : Options{{"amsgrad", true}};
+    const Options options = with_all_slots(def->name);
+    const Shape shape = def->name == "muon" ? Shape{1, 1} : Shape{};
     const auto gradient = [](int step) { return std::sin(step * 1.7); };
-    Training whole(GetParam(), make_optimizer(def->name, options), {"w"});
+    Training whole(GetParam(), make_optimizer(def->name, options), {"w"}, {}, 1, shape);
     for (int i = 0; i < 10; ++i) whole.step(gradient(i));
-    Training first(GetParam(), make_optimizer(def->name, options), {"w"});
+    Training first(GetParam(), make_optimizer(def->name, options), {"w"}, {}, 1, shape);
     for (int i = 0; i < 4; ++i) first.step(gradient(i));
-    Training second(GetParam(), make_optimizer(def->name, options), {"w"}, {}, 7);
+    Training second(GetParam(), make_optimizer(def->name, options), {"w"}, {}, 7, shape);
     second.variables()[0].set(first.variables()[0].array());
     for (std::size_t i = 0; i < first.state().states().size(); ++i) {
       EXPECT_EQ(second.state().states()[i].name(), first.state().states()[i].name());
@@ -99,7 +115,71 @@ TEST_P(Rules, ResumingContinuesBitForBit) {
   }
 }
 
+TEST_P(Rules, ALostGradientIsSeen) {
+  for (const OptimizerDef* def : all_optimizers()) {
+    const Shape shape = def->name == "muon" ? Shape{1, 1} : Shape{};
+    Training t(GetParam(), make_optimizer(def->name), {"w"}, {}, 1, shape);
+    t.step(NAN);
+    EXPECT_TRUE(std::isnan(t.value())) << def->name;
+  }
+}
+
+TEST_P(Rules, ExcludedParametersDoNotDecayUnderAnyRule) {
+  for (const OptimizerDef* def : all_optimizers()) {
+    const Shape shape = def->name == "muon" ? Shape{1, 1} : Shape{};
+    Training t(GetParam(), make_optimizer(def->name, {{"weight_decay", 0.1}, {"lr", 0.1}}), {"w", "bias"},
+               without_decay({"bias"}), 1, shape);
+    for (int i = 0; i < 3; ++i) t.step(0);
+    EXPECT_LT(t.value(0), 1) << def->name;
+    EXPECT_EQ(t.value(1), 1) << def->name;
+  }
+}
+
+TEST_P(Rules, AConstantGradientHasNoDeviationAndStaysANumber) {
+  Training t(GetParam(), make_optimizer("rmsprop", {{"centered", true}, {"alpha", 0.3}, {"eps", 1.0}}),
+             {"w"});
+  for (int i = 0; i < 200; ++i) t.step(0.1);
+  EXPECT_TRUE(std::isfinite(t.value()));
+}
+
+TEST_P(Rules, LambStepsByTheParametersLength) {
+  const LambOptions options{.lr = 0.1, .weight_decay = 0};
+  Training zero(GetParam(), std::make_unique<Lamb>(options), {"w"}, {}, 0);
+  zero.step(5);
+  EXPECT_NEAR(zero.value(), -0.1, 1e-6);
+  Training t(GetParam(), std::make_unique<Lamb>(options), {"w"}, {}, 20, {3});
+  t.step(5);
+  EXPECT_NEAR(t.value(), 18, 1e-5);
+  t.step(0);
+  EXPECT_NEAR(t.value(), 16.2, 1e-5);
+}
+
+TEST_P(Rules, MuonMakesStepsOrthogonal) {
+  MuonOptions options{.lr = 1, .weight_decay = 0, .momentum = 0, .ns_coefficients = {2, -1.5, 0.5}};
+  options.ns_steps = 30;
+  Training t(GetParam(), std::make_unique<Muon>(options), {"w"}, {}, 0, {2, 8});
+  t.step(3);  // rank one: the nearest orthogonal matrix has -1/√16 everywhere
+  EXPECT_NEAR(t.value(), -0.25, 1e-6);
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Rules, ::testing::ValuesIn(testing::backends()), testing::backend_name);
+
+TEST(Factors, NadamKnowsTheProductOfItsMomentum) {
+  for (const double decay : {0.0, 1e-12, 4e-3, 0.5, 30.0}) {
+    const NAdam rule({.lr = 1, .beta1 = 0.9999, .momentum_decay = decay});
+    double product = 1;
+    const auto mu = [&](int t) { return 0.9999 * (1 - 0.5 * std::pow(0.96, t * decay)); };
+    for (int t = 1; t <= 1000; ++t) {
+      product *= mu(t);
+      if (t != 1 && t != 10 && t != 1000) continue;
+      const auto f = rule.prepare(Tensor(Array::scalar<std::int64_t>(t)), scalar(1, DType::f64), 0);
+      const double root = std::sqrt(1 - std::pow(0.999, t));
+      EXPECT_NEAR(f[0].item() / (root * (1 - mu(t)) / (1 - product)), 1, 1e-12) << decay << " " << t;
+      EXPECT_NEAR(f[1].item() / (root * mu(t + 1) / (1 - product * mu(t + 1))), 1, 1e-12)
+          << decay << " " << t;
+    }
+  }
+}
 
 TEST(RuleErrors, ValuesOutOfRangeAreNamed) {
   EXPECT_ERROR(make_optimizer("adma"), "did you mean 'adam'?");
@@ -113,6 +193,36 @@ TEST(RuleErrors, ValuesOutOfRangeAreNamed) {
   EXPECT_ERROR(make_optimizer("sgd", {{"momentum", -0.5}}), "invalid momentum");
   EXPECT_ERROR(make_optimizer("sgd", {{"nesterov", true}}), "nesterov needs a momentum");
   EXPECT_ERROR(make_optimizer("adam", {{"momentum", 0.9}}), "unknown option 'momentum'");
+}
+
+TEST(RuleErrors, EveryRuleChecksItsNumbers) {
+  for (const OptimizerDef* def : all_optimizers())
+    for (const OptionSpec& o : def->options) {
+      if (o.type != OptionType::number) continue;
+      for (const double bad : {-1.0, static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
+        if (o.name == "dampening") continue;  // any, as PyTorch
+        EXPECT_THROW(make_optimizer(def->name, {{std::string(o.name), bad}}), Error)
+            << def->name << " " << o.name << " " << bad;
+      }
+    }
+  for (const char* name : {"adamax", "nadam", "radam", "lion", "lamb"}) {
+    EXPECT_ERROR(make_optimizer(name, {{"betas", Numbers{1.0, 0.9}}}), "invalid beta1 1");
+    EXPECT_ERROR(make_optimizer(name, {{"betas", Numbers{0.9, -0.1}}}), "invalid beta2 -0.1");
+    EXPECT_ERROR(make_optimizer(name, {{"betas", Numbers{0.9, 0.9, 0.9}}}), "betas must be two numbers");
+  }
+  EXPECT_ERROR(make_optimizer("rmsprop", {{"alpha", 1.5}}),
+               "optimizer rmsprop: invalid alpha 1.5: must be 0..1");
+  EXPECT_ERROR(make_optimizer("adadelta", {{"rho", 1.5}}), "invalid rho 1.5");
+  EXPECT_ERROR(make_optimizer("muon", {{"ns_coefficients", Numbers{1, 2}}}), "three numbers, got [1, 2]");
+  EXPECT_ERROR(make_optimizer("muon", {{"ns_steps", std::int64_t{100}}}), "invalid ns_steps 100");
+  EXPECT_ERROR(make_optimizer("muon", {{"ns_steps", std::int64_t{-1}}}), "invalid ns_steps -1");
+  EXPECT_ERROR(make_optimizer("muon", {{"adjust_lr_fn", "half"}}),
+               "'original' or 'match_rms_adamw', not 'half'");
+}
+
+TEST(RuleErrors, MuonIsForMatrices) {
+  State state(Muon(), {Variable(Array(DType::f32, {2}), "lin.bias")});
+  EXPECT_ERROR(state.update({zeros({2})}), "parameter lin.bias is f32[2]");
 }
 
 TEST(RuleErrors, APatternThatMatchesNothingIsAMistake) {

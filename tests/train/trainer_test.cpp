@@ -56,6 +56,31 @@ TEST(Trainer, LearnsALinearFunction) {
   EXPECT_NEAR(net.par.array().at(0), 3, 0.05);
 }
 
+struct Matrix : nn::Module {
+  nn::Linear lin{4, 1, {.bias = false}};
+  void fields(nn::Fields& f) override { f("lin", lin); }
+  Tensor operator()(Tensor x, Tensor f) { return lin(concat({x, f}, 1)); }
+};
+
+TEST(Trainer, EveryOptimizerLearns) {
+  for (const optim::OptimizerDef* def : optim::all_optimizers()) {
+    Matrix net;
+    const History history =
+        Trainer(options(10, 16)).fit(net, kMse, *optim::make_optimizer(def->name), rows(100));
+    EXPECT_LT(history.epochs.back().train_loss, history.epochs.front().train_loss) << def->name;
+  }
+}
+
+TEST(Trainer, MuonNamesTheParameterThatIsNoMatrix) {
+  Net net;
+  try {
+    Trainer(options(1, 16)).fit(net, kMse, *optim::make_optimizer("muon"), rows(20));
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("parameter lin.bias is f32[1]"), std::string::npos) << e.what();
+  }
+}
+
 /// A model whose loss of row i is the value in x: the parameter takes no part in the value.
 struct Fixed : nn::Module {
   Parameter p{{1}};
