@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <unordered_set>
 
@@ -17,6 +18,7 @@ Context*& innermost() {
   return context;
 }
 
+/// No input and no dim that only a run knows stands behind it.
 bool has_value(const Tensor& root) {
   std::unordered_set<const ir::Node*> seen;
   std::vector<const ir::Node*> pending{root.id()};
@@ -24,7 +26,9 @@ bool has_value(const Tensor& root) {
     const ir::Node* node = pending.back();
     pending.pop_back();
     if (node->value || !seen.insert(node).second) continue;
-    if (node->op->name == "input") return false;
+    if (node->op->name == "input" || node->op->name == "size") return false;
+    const auto& dims = node->type.shape;
+    if (std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return !d.is_static(); })) return false;
     for (const Tensor& t : node->inputs) pending.push_back(t.id());
   }
   return true;
