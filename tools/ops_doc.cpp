@@ -41,6 +41,8 @@ constexpr const char* kLosses = R"(
 
 `loss = "mse"` or `loss = { name = "huber", delta = 0.5 }` in a job; `tl::nn::make_loss("huber", {{"delta", 0.5}})` for the
 Trainer; as functions of tensors in `tightloop/nn/losses.h`. The target holds values, shaped as the prediction, or classes.
+Losses of more than two tensors are functions only: `margin_ranking_loss`, `cosine_embedding_loss`, `triplet_margin_loss`,
+`ctc_loss`.
 
 )";
 
@@ -110,12 +112,16 @@ void print_defs(const char* introduction, const char* what, const Defs& defs) {
               << " |\n";
 }
 
+const char* target_name(tl::nn::TargetKind kind) {
+  constexpr std::array<const char*, 3> names{"values", "classes", "classes or probabilities"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
 void print_losses() {
   std::cout << kLosses;
   heading({"loss", "target", "options", "meaning"});
   for (const auto* def : tl::nn::all_losses())
-    std::cout << "| `" << def->name << "` | "
-              << (def->target == tl::nn::TargetKind::classes ? "classes" : "values") << " | "
+    std::cout << "| `" << def->name << "` | " << target_name(def->target) << " | "
               << option_list(def->options) << " | " << cell(def->doc) << " |\n";
 }
 

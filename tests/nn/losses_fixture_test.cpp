@@ -34,6 +34,21 @@ Tensor loss_of(const Case& c, const Tensor& x, const Tensor& t, const Tensor& w,
   if (c.name == "nll") return nll_loss(x, t, {w, ignore, r});
   if (c.name == "bce") return binary_cross_entropy(x, t, {w, r});
   if (c.name == "bce_with_logits") return binary_cross_entropy_with_logits(x, t, {w, pos, r});
+  if (c.name == "hinge_embedding") return hinge_embedding_loss(x, t, {o.at<double>("margin"), r});
+  if (c.name == "soft_margin") return soft_margin_loss(x, t, {r});
+  if (c.name == "multilabel_margin") return multilabel_margin_loss(x, t, {r});
+  if (c.name == "multilabel_soft_margin") return multilabel_soft_margin_loss(x, t, {w, r});
+  if (c.name == "multi_margin") {
+    const int p = static_cast<int>(o.at<std::int64_t>("p"));
+    return multi_margin_loss(x, t, {p, o.at<double>("margin"), w, r});
+  }
+  if (c.name == "poisson_nll")
+    return poisson_nll_loss(x, t, {o.at<bool>("log_input"), o.at<bool>("full"), o.at<double>("eps"), r});
+  if (c.name == "gaussian_nll") {
+    const std::int64_t half = t.dim(1).factor;
+    return gaussian_nll_loss(slice(x, 1, 0, half), t, slice(x, 1, half, 2 * half),
+                             {o.at<bool>("full"), o.at<double>("eps"), r});
+  }
   EXPECT_EQ(c.name, "kl_div");
   return kl_div(x, t, {r, o.at<bool>("log_target")});
 }
@@ -45,10 +60,11 @@ TEST_P(LossFixtures, AgreeWithPyTorch) {
   for (const Case& c : testing::read_cases("losses")) {
     SCOPED_TRACE(c.text + " x " + c.at("x").type_string());
     seen.insert(c.name);
-    std::vector<testing::Feed> feeds{{c.at("x"), true}, {c.at("target"), true}};
+    const bool rows = c.at("x").rank() > 1 || !c.name.starts_with("multilabel");  // else one row, [C]
+    std::vector<testing::Feed> feeds{{c.at("x"), rows}, {c.at("target"), rows}};
     for (const char* key : {"weight", "pos_weight"})
       if (const Array* a = c.find(key))
-        feeds.push_back({*a, a->dims() == c.at("x").dims() && std::string(key) == "weight"});
+        feeds.push_back({*a, rows && a->dims() == c.at("x").dims() && std::string(key) == "weight"});
     const auto out = testing::evaluate(GetParam(), feeds, [&](const std::vector<Tensor>& in) {
       std::size_t next = 2;
       const Tensor w = c.find("weight") ? in[next++] : Tensor();

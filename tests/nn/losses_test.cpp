@@ -155,6 +155,13 @@ double epoch_average(const CompileOptions& backend, const LossFn& loss, std::int
 
 TEST_P(Losses, EpochAverageDoesNotDependOnTheBatch) {
   for (const Options& options :
+       {Options{}, Options{{"p", std::int64_t{2}}, {"weight", Numbers{0.2, 1, 3}}}}) {
+    const LossFn loss = make_loss("multi_margin", options);
+    const double whole = epoch_average(GetParam(), loss, 70, 70);
+    for (const std::int64_t batch : {1, 7, 64})
+      expect_near(epoch_average(GetParam(), loss, batch, 70), whole);
+  }
+  for (const Options& options :
        {Options{}, Options{{"weight", Numbers{0.2, 1, 3}}}, Options{{"ignore_index", std::int64_t{1}}},
         Options{{"reduction", "sum"}}, Options{{"label_smoothing", 0.1}}}) {
     const LossFn loss = make_loss("cross_entropy", options);
@@ -190,6 +197,62 @@ TEST_P(Losses, ABadLabelNeverTrainsSilently) {
   EXPECT_TRUE(std::isnan(r.value));
 }
 
+TEST_P(Losses, MarginsAtHand) {
+  const auto soft = [](Tensor x, Tensor t) { return soft_margin_loss(x, t); };
+  EXPECT_EQ(run(GetParam(), floats({1}, {-1000}), floats({1}, {1}), soft).value, 1000);
+  EXPECT_EQ(run(GetParam(), floats({1}, {0}), floats({1}, {-1}), soft).gradient.at(0), 0.5);
+  const auto hinge = [](Tensor x, Tensor t) { return hinge_embedding_loss(x, t, {.margin = 2}); };
+  const Result h = run(GetParam(), floats({4}, {0.5f, 0.5f, 3, -1}), floats({4}, {1, -1, -1, 1}), hinge);
+  EXPECT_EQ(h.value, (0.5 + 1.5 + 0 - 1) / 4);
+  testing::expect_close(h.gradient, floats({4}, {.25f, -.25f, 0, .25f}), 0);
+  const auto multi = [](Tensor x, Tensor t) { return multi_margin_loss(x, t, {.p = 2}); };
+  expect_near(run(GetParam(), floats({1, 3}, {1, 2, 0}), labels({0}), multi).value, 4.0 / 3);
+  const auto listed = [](Tensor x, Tensor t) { return multilabel_margin_loss(x, t); };
+  expect_near(
+      run(GetParam(), floats({1, 4}, {.1f, .2f, .4f, .8f}), floats({1, 4}, {3, 0, -1, 1}), listed).value,
+      0.85);
+}
+
+TEST_P(Losses, LikelihoodsAtHand) {
+  const auto poisson = [](Tensor x, Tensor t) { return poisson_nll_loss(x, t, {.full = true}); };
+  const double pi = std::acos(-1.0);
+  expect_near(run(GetParam(), floats({2}, {0, 0}), floats({2}, {1, 4}), poisson).value,
+              (1 + 1 + 4 * std::log(4.0) - 4 + 0.5 * std::log(8 * pi)) / 2);
+  const auto gauss = [](Tensor x, Tensor t) {
+    return gaussian_nll_loss(x, t, 4.0 * ones({Dim::batch()}), {.full = true});
+  };
+  const Result g = run(GetParam(), floats({2}, {1, 3}), floats({2}, {1, 1}), gauss);
+  expect_near(g.value, 0.5 * std::log(4.0) + 0.25 + 0.5 * std::log(2 * pi));
+  testing::expect_close(g.gradient, floats({2}, {0, .25f}), 1e-6);
+}
+
+TEST_P(Losses, AVarianceBelowTheLeastStillLearns) {
+  const auto out = testing::evaluate(GetParam(), {{floats({2}, {0, 0.5f}), true}}, [](const auto& in) {
+    const Tensor zero = zeros({Dim::batch()});
+    const Tensor value = gaussian_nll_loss(zero, zero, in[0], {.eps = 0.25});
+    return std::vector<Tensor>{value, gradients(value, {in[0]})[0]};
+  });
+  testing::expect_close(out[1], floats({2}, {1, .5f}), 1e-6);
+}
+
+TEST_P(Losses, AJobsGaussianHoldsMeansAndThenVariances) {
+  const LossFn loss = make_loss("gaussian_nll");
+  const auto at = [&](std::vector<float> x) {
+    return run(GetParam(), floats({1, 4}, std::move(x)), floats({1, 2}, {1, 2}),
+               [&](Tensor p, Tensor t) { return loss(p, t).value; });
+  };
+  EXPECT_EQ(at({1, 2, 1, 1}).value, 0);
+  expect_near(at({1, 4, 1, 2}).value, (0.5 * std::log(2.0) + 1) / 2);
+}
+
+TEST_P(Losses, NanInATargetIsNeverTakenForZero) {
+  const auto kl = [](Tensor x, Tensor t) { return kl_div(x, t); };
+  EXPECT_TRUE(std::isnan(run(GetParam(), floats({2}, {-1, -1}), floats({2}, {.5f, NAN}), kl).value));
+  EXPECT_TRUE(std::isnan(run(GetParam(), floats({2}, {-1, -1}), floats({2}, {.5f, -.1f}), kl).value));
+  const auto hinge = [](Tensor x, Tensor t) { return hinge_embedding_loss(x, t); };
+  EXPECT_TRUE(std::isnan(run(GetParam(), floats({2}, {1, 1}), floats({2}, {1, 0}), hinge).value));
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Losses, ::testing::ValuesIn(testing::backends()), testing::backend_name);
 
 TEST(LossErrors, LabelsOutsideAreRefusedWithRowAndValue) {
@@ -201,6 +264,43 @@ TEST(LossErrors, LabelsOutsideAreRefusedWithRowAndValue) {
   EXPECT_TRUE(std::isfinite(cross_entropy(x, Tensor(labels({1, -1, 3, 4, 0})), {.ignore_index = -1}).item()));
   EXPECT_ERROR(binary_cross_entropy(Tensor(floats({2}, {0.5f, 1.5f})), Tensor(floats({2}, {0, 1}))),
                "bce: prediction 1.5 in row 1 must be 0..1");
+}
+
+TEST(LossErrors, TargetsOutOfRangeAreRefused) {
+  const Tensor x(floats({3}, {.5f, .5f, .5f})), zeros_and_ones(floats({3}, {1, 1, 0}));
+  for (const float bad : {1.5f, -.5f, NAN})
+    EXPECT_ERROR(binary_cross_entropy(x, Tensor(floats({3}, {0, 1, bad}))), "in row 2 must be 0..1");
+  EXPECT_ERROR(kl_div(x, Tensor(floats({3}, {0, 1, NAN}))), "kl_div: target nan in row 2");
+  EXPECT_ERROR(kl_div(x, Tensor(floats({3}, {0, 1, -.5f}))),
+               "kl_div: target -0.5 in row 2 must be 0 or greater");
+  EXPECT_TRUE(std::isfinite(kl_div(x, Tensor(floats({3}, {0, -1, -.5f})), {.log_target = true}).item()));
+  EXPECT_ERROR(hinge_embedding_loss(x, zeros_and_ones), "hinge_embedding: target 0 in row 2 must be 1 or -1");
+  EXPECT_ERROR(soft_margin_loss(x, zeros_and_ones), "soft_margin: target 0 in row 2");
+  EXPECT_ERROR(margin_ranking_loss(x, x, zeros_and_ones), "margin_ranking: target 0 in row 2");
+  const Tensor pairs(floats({3, 2}, {1, 2, 3, 4, 5, 6}));
+  EXPECT_ERROR(cosine_embedding_loss(pairs, pairs, zeros_and_ones), "cosine_embedding: target 0 in row 2");
+  EXPECT_ERROR(multi_margin_loss(pairs, Tensor(labels({0, 1, 2}))),
+               "multi_margin: target 2 in row 2 must be 0..1");
+  EXPECT_ERROR(multilabel_margin_loss(pairs, Tensor(floats({3, 2}, {0, 1, 0, -1, 2, 0}))),
+               "multilabel_margin: target 2 in row 2 must be a class 0..1, or -1 after the last");
+  EXPECT_ERROR(multilabel_margin_loss(pairs, Tensor(floats({3, 2}, {0, .5f, 0, -1, 1, 0}))),
+               "target 0.5 in row 0");
+  EXPECT_ERROR(gaussian_nll_loss(x, x, Tensor(floats({3}, {1, 0, -1}))),
+               "gaussian_nll: variance -1 in row 2 must be 0 or greater");
+}
+
+TEST(LossErrors, TensorsOfOtherShapesAreRefused) {
+  const Tensor a(floats({3, 2}, {1, 2, 3, 4, 5, 6})), b(floats({3}, {1, 2, 3})),
+      c(floats({2, 2}, {1, 2, 3, 4}));
+  EXPECT_ERROR(margin_ranking_loss(a, b, b),
+               "margin_ranking: prediction and target must have the same shape");
+  EXPECT_ERROR(cosine_embedding_loss(a, c, b), "same shape, got f32[3, 2] and f32[2, 2]");
+  EXPECT_ERROR(cosine_embedding_loss(a, a, a),
+               "cosine_embedding: prediction and target must have the same shape");
+  EXPECT_ERROR(triplet_margin_loss(a, a, c), "same shape");
+  EXPECT_ERROR(gaussian_nll_loss(a, a, c), "have one number a row, got f32[3, 2] and f32[2, 2]");
+  EXPECT_ERROR(make_loss("gaussian_nll")(b, b), "means and then variances, [B, 2K]");
+  EXPECT_ERROR(multi_margin_loss(a, b), "class targets must be integers");
 }
 
 TEST(LossErrors, ShapesAndTypesThatDoNotFit) {
@@ -225,6 +325,11 @@ TEST(LossErrors, OptionsAreChecked) {
   EXPECT_ERROR(make_loss("huber", {{"delta", -1.0}}), "delta must be greater than 0");
   EXPECT_ERROR(make_loss("smooth_l1", {{"beta", -1.0}}), "beta must be 0 or greater");
   EXPECT_ERROR(make_loss("cross_entropy", {{"label_smoothing", 1.5}}), "label_smoothing must be 0..1");
+  EXPECT_ERROR(make_loss("multi_margin", {{"p", std::int64_t{3}}}), "p must be 1 or 2, got 3");
+  EXPECT_ERROR(make_loss("gaussian_nll", {{"eps", -1.0}}), "eps must be 0 or greater");
+  const Tensor v(floats({1, 1}, {1}));
+  EXPECT_ERROR(triplet_margin_loss(v, v, v, {.margin = 0}), "margin must be greater than 0");
+  EXPECT_ERROR(triplet_margin_loss(v, v, v, {.p = 0}), "p must be greater than 0");
   EXPECT_ERROR(make_loss("mse", {{"reduction", "median"}}), "must be 'mean' or 'sum', not 'median'");
   EXPECT_ERROR(make_loss("mse", {{"reductoin", "sum"}}), "did you mean 'reduction'?");
   EXPECT_ERROR(mean_loss([](Tensor x, Tensor) { return x; })(Tensor(Array(DType::f32, {2})),

@@ -71,6 +71,30 @@ Options job_options(const Case& c) {
   return out;
 }
 
+/// A prediction that the loss allows: where it must be, positive (and above every eps of the fixtures).
+Array loss_input(const std::string& name, std::int64_t rows, DType dtype) {
+  Array x = numbers(dtype, {rows, name == "gaussian_nll" ? 6 : 3});
+  const bool positive = name == "bce" || name == "poisson_nll" || name == "gaussian_nll";
+  const double shift = name == "gaussian_nll" ? 1.1 : 0.5;
+  for (std::int64_t i = 0; positive && i < x.count(); ++i) x.set(i, shift + x.at(i) / 7);
+  return x;
+}
+
+/// A target that the loss allows: classes, signs, lists of classes, or numbers in 0..1.
+Array loss_target(const std::string& name, std::int64_t rows, DType dtype) {
+  if (find_loss(name)->target != TargetKind::values) return classes(rows, 3);
+  Array t = numbers(dtype, {rows, 3}, 1);
+  for (std::int64_t i = 0; i < t.count(); ++i) {
+    if (name == "hinge_embedding" || name == "soft_margin")
+      t.set(i, t.at(i) < 0 ? -1 : 1);
+    else if (name == "multilabel_margin")
+      t.set(i, static_cast<double>((i * 7 + i / 5) % 4 - 1));
+    else
+      t.set(i, 0.5 + t.at((i * 5 + 1) % t.count()) / 2.5);
+  }
+  return t;
+}
+
 std::vector<Subject> loss_subjects() {
   std::vector<Subject> out;
   std::set<std::string> seen;
@@ -84,15 +108,8 @@ std::vector<Subject> loss_subjects() {
       const LossValue v = loss(in[0], in[1]);
       return std::vector<Tensor>{v.value, gradients(v.value, {in[0]})[0], v.total, v.weight};
     };
-    const bool labels = find_loss(c.name)->target == TargetKind::classes;
-    const bool probabilities = c.name == "bce";
-    const auto feeds = [labels, probabilities](std::int64_t rows, DType dtype) {
-      Array x = numbers(dtype, {rows, 3}), t = numbers(dtype, {rows, 3}, 1);
-      for (std::int64_t i = 0; i < x.count(); ++i) {
-        if (probabilities) x.set(i, 0.5 + x.at(i) / 7);
-        t.set(i, 0.5 + t.at((i * 5 + 1) % t.count()) / 2.5);
-      }
-      return std::vector<Feed>{{x, true}, {labels ? classes(rows, 3) : t, true}};
+    const auto feeds = [name = c.name](std::int64_t rows, DType dtype) {
+      return std::vector<Feed>{{loss_input(name, rows, dtype), true}, {loss_target(name, rows, dtype), true}};
     };
     out.push_back({c.name, c.text, function, feeds});
   }

@@ -143,6 +143,24 @@ TEST_F(Load, ClassTargetsAreWholeNumbers) {
   EXPECT_EQ(load(kNpy, nn::TargetKind::classes).data.train.data["y"].rank(), 1u);
 }
 
+TEST_F(Load, ProbabilitiesMayStandForClasses) {
+  const auto kind = nn::TargetKind::classes_or_probabilities;
+  write_file(folder + "/a.csv", "x,p0,p1\n1,0.25,0.75\n2,1,0\n");
+  const std::string table = "train = \"a.csv\"\ninputs = { x = \"x\" }\n";
+  const Array p = load(table + "target = { y = \"p*\" }\n", kind).data.train.data["y"];
+  EXPECT_EQ(p.type_string(), "f32[2, 2]");
+  EXPECT_EQ(p.at(1), 0.75);
+  EXPECT_EQ(load(table + "target = { y = \"x\" }\n", kind).data.train.data["y"].type_string(), "i64[2]");
+  EXPECT_NE(
+      message(table + "target = { y = \"p*\" }\n", nn::TargetKind::classes).find("one column of classes"),
+      std::string::npos);
+  write("x.npy", counting(DType::f32, {6, 2}));
+  write("y.npy", counting(DType::f32, {6, 3}));
+  EXPECT_EQ(load(kNpy, kind).data.train.data["y"].type_string(), "f32[6, 3]");
+  write("y.npy", counting(DType::f32, {6}));
+  EXPECT_EQ(load(kNpy, kind).data.train.data["y"].type_string(), "i64[6]");
+}
+
 TEST_F(Load, TablesAreNormalizedByColumnAndImagesAsAWhole) {
   write("x.npy", counting(DType::f32, {4, 2}));
   write("i.npy", counting(DType::u8, {4, 2, 2}));

@@ -36,7 +36,9 @@ Array flat(const Array& a) { return a.reshaped({a.count()}); }
 data::Field csv_target(const data::CsvFile& csv, Request& request) {
   const Field& target = request.job.data.target[0];
   const auto columns = csv.select(target.from);
-  if (request.kind == nn::TargetKind::values) {
+  const bool probabilities = request.kind == nn::TargetKind::classes_or_probabilities && columns.size() > 1 &&
+                             !request.fixed_classes;
+  if (request.kind == nn::TargetKind::values || probabilities) {
     const data::ColumnRequest wanted{columns, DType::f32};
     return {target.name, csv.read({&wanted, 1})[0]};
   }
@@ -115,7 +117,7 @@ data::Dataset read_arrays(const std::vector<std::pair<std::string, std::string>>
     if (name != target)
       fields.push_back({name, input_array(a)});
     else
-      fields.push_back({name, request.kind == nn::TargetKind::classes ? class_target(name, a) : a});
+      fields.push_back({name, request.kind == nn::TargetKind::values ? a : class_target(name, a)});
   }
   return data::Dataset(std::move(fields));
 }

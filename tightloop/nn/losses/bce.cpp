@@ -21,10 +21,10 @@ Tensor binary_cross_entropy(const Tensor& prediction, const Tensor& target, cons
   const Tensor t = aligned_target("bce", prediction, target);
   Tensor losses = -(t * held_log(prediction) + (1.0 - t) * held_log(1.0 - prediction));
   if (options.weight.defined()) losses = losses * cast(options.weight, prediction.dtype());
-  const Tensor inside = logical_and(prediction >= 0.0, prediction <= 1.0);
-  return checked(reduced(losses, options.reduction), logical_not(logical_or(inside, is_nan(prediction))),
-                 prediction, "bce: prediction",
-                 "must be 0..1; end the model with sigmoid, or use bce_with_logits");
+  const Tensor outside = logical_or(prediction<0.0, prediction> 1.0);
+  const Tensor value = checked(reduced(losses, options.reduction), outside, prediction, "bce: prediction",
+                               "must be 0..1; end the model with sigmoid, or use bce_with_logits");
+  return checked(value, logical_not(logical_and(t >= 0.0, t <= 1.0)), t, "bce: target", "must be 0..1");
 }
 
 namespace losses {

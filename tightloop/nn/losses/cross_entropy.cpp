@@ -71,7 +71,7 @@ const LossDef& cross_entropy_def() {
   static const LossDef def{
       "cross_entropy",
       "softmax and negative log-likelihood of the target class, from logits",
-      TargetKind::classes,
+      TargetKind::classes_or_probabilities,
       {{"weight", OptionType::list, {}, "one factor for each class"},
        {"ignore_index", OptionType::integer, {}, "target value that marks rows to leave out"},
        {"label_smoothing", OptionType::number, 0.0, "share of the target spread over all classes, 0..1"},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/nn/context.h>
 #include <tightloop/nn/losses.h>
 #include <tightloop/nn/losses/index.h>
 #include <tightloop/ops/functions.h>
@@ -17,8 +18,12 @@ Tensor kl_div(const Tensor& input, const Tensor& target, KlDivOptions options) {
     const Tensor safe = select(positive, t, ones({}, t.dtype()));
     losses = select(positive, t * (log(safe) - input), zeros({}, t.dtype()));
   }
-  if (options.reduction == Reduction::batchmean) return sum(losses) / cast(row_count(input), input.dtype());
-  return reduced(losses, options.reduction);
+  const Tensor value = options.reduction == Reduction::batchmean
+                           ? sum(losses) / cast(row_count(input), input.dtype())
+                           : reduced(losses, options.reduction);
+  if (options.log_target) return value;
+  return checked(value, logical_not(t >= 0.0), t, "kl_div: target",
+                 "must be 0 or greater; for log-probabilities set log_target");
 }
 
 namespace losses {

@@ -28,8 +28,9 @@ struct LossValue {
 using LossFn = std::function<LossValue(const Tensor& prediction, const Tensor& target)>;
 
 enum class TargetKind : std::uint8_t {
-  values,   ///< shaped as the prediction
-  classes,  ///< whole numbers 0..C-1, without the prediction's class axis
+  values,                    ///< shaped as the prediction
+  classes,                   ///< whole numbers 0..C-1, without the prediction's class axis
+  classes_or_probabilities,  ///< those, or floating numbers shaped as the prediction
 };
 
 /// A loss that a job file names. One per file, listed in losses/index.def.
