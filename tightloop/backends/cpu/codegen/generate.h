@@ -12,7 +12,7 @@
 namespace tightloop::backends::cpu {
 
 /// Changes whenever generated code may change for the same graph; part of the disk cache's key.
-inline constexpr int kCodeVersion = 8;
+inline constexpr int kCodeVersion = 9;
 
 /// Version of the compiler behind generate_object.
 std::string compiler_version();

@@ -189,7 +189,7 @@ class MatmulEmitter {
       heights.push_back(static_cast<int>(m_.factor % tile_.rows));
       if (m_.factor < tile_.rows) heights.erase(heights.begin());
     } else {
-      for (const int h : {4, 2, 1}) heights.push_back(h);
+      for (const int h : {4, 1}) heights.push_back(h);
     }
     return heights;
   }
