@@ -21,12 +21,12 @@ def installed(python, framework):
 
 
 class Peer:
-    def __init__(self, python, framework, case, threads, data, seconds, cache):
+    def __init__(self, python, framework, case, threads, data, seconds, cache, script="cases"):
         environment = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
         environment.update(TORCHINDUCTOR_CACHE_DIR=f"{cache}/inductor", PYTHONDONTWRITEBYTECODE="1")
         self.framework, self.threads = framework, threads
         self.process = subprocess.Popen(
-            [python, f"{HERE}/peers/{framework}_cases.py", "--case", case, "--threads", str(threads), "--data", data,
+            [python, f"{HERE}/peers/{framework}_{script}.py", "--case", case, "--threads", str(threads), "--data", data,
              "--seconds", str(seconds), "--serve"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
         hello = self.answer()

@@ -17,6 +17,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from cases import CASES, FASHION_FILES  # noqa: E402
+from networks import NETWORKS  # noqa: E402
 
 for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
     os.environ.pop(name, None)
@@ -24,7 +25,7 @@ for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
 
 def arguments():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--case", choices=CASES, required=True)
+    parser.add_argument("--case", choices=[*CASES, *NETWORKS], required=True)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--data", required=True)
     parser.add_argument("--seconds", type=float, default=0.5, help="at least this long a measurement")
@@ -60,20 +61,21 @@ def load(case, folder):
 class Meter:
     """Builds a variant at its first use, warms it up, then times whole epochs."""
 
-    def __init__(self, case, variants, seconds):
-        self.case, self.variants, self.seconds, self.ready = case, variants, seconds, {}
+    def __init__(self, case, variants, seconds, extras):
+        self.case, self.variants, self.seconds, self.extras, self.ready = case, variants, seconds, extras, {}
 
     def epoch(self, variant):
         if variant not in self.ready:
+            start = time.perf_counter()
             epoch = self.variants[variant]()
             for _ in range(2):
                 epoch()
-            self.ready[variant] = epoch
+            self.ready[variant] = epoch, time.perf_counter() - start
         return self.ready[variant]
 
     def measure(self, variant):
         try:
-            epoch = self.epoch(variant)
+            epoch, ready_s = self.epoch(variant)
         except Exception as error:
             return {"variant": variant, "error": f"{type(error).__name__}: {str(error)[:300]}"}
         times, start = [], time.perf_counter()
@@ -82,14 +84,15 @@ class Meter:
             loss = epoch()
             times.append((time.perf_counter() - begin) / self.case.steps * 1e6)
         return {"variant": variant, "us_per_step": statistics.median(times), "min": min(times), "epochs": len(times),
-                "loss": float(loss)}
+                "loss": float(loss), "ready_s": ready_s, **self.extras()}
 
 
-def main(args, variants, version):
-    """`variants`: name → function that builds a function that runs one epoch and returns its last or mean loss."""
+def main(args, variants, version, extras=dict):
+    """`variants`: name → function that builds a function that runs one epoch and returns its last or mean loss.
+    `extras`: what else to say with each measurement."""
     if args.only:
         variants = {name: variants[name] for name in args.only.split(",")}
-    meter = Meter(CASES[args.case], variants, args.seconds)
+    meter = Meter({**CASES, **NETWORKS}[args.case], variants, args.seconds, extras)
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what the frameworks print must not mix with the answers
 

@@ -14,6 +14,7 @@ namespace tightloop::ir {
 /// - data: a resident array, leading dim N
 /// - argument: given by the caller for each call
 /// - rows: i64[B], the rows of the data that this step sees
+/// - first: i64[], the first row of the batch, for data walked in order: the others follow it
 /// - step: i64[], number of this step, from 0
 /// - seed: i64[], the run's seed
 struct Graph {

@@ -13,6 +13,11 @@ std::string check_state(std::size_t index, const char* what) {
 
 }  // namespace
 
+DataSpec walked(DataSpec data, const DataPart& part, bool shuffle) {
+  data.in_order = !shuffle && part.rows.empty();
+  return data;
+}
+
 BoundStep::BoundStep(StepGraph step, const DataPart& part, const CompileOptions& options)
     : step_(std::move(step)), part_(part), program_(Program::compile(step_.graph, options)) {
   for (const Tensor& t : program_.graph().inputs) {
@@ -23,6 +28,8 @@ BoundStep::BoundStep(StepGraph step, const DataPart& part, const CompileOptions&
 }
 
 Sampling BoundStep::sampling(std::int64_t batch, bool shuffle, bool drop_last, std::uint64_t seed) const {
+  require(step_.graph.input("first") == nullptr || (!shuffle && part_.rows.empty()),
+          "a step that reads rows in order");
   Sampling s{.rows = part_.count(), .batch = batch, .shuffle = shuffle, .drop_last = drop_last, .seed = seed};
   s.subset = part_.rows.empty() ? nullptr : part_.rows.data();
   s.data_rows = part_.data.rows();

@@ -18,6 +18,9 @@ struct DataPart {
   std::int64_t count() const { return rows.empty() ? data.rows() : static_cast<std::int64_t>(rows.size()); }
 };
 
+/// What a step reads of `part`, whose rows come shuffled or not.
+DataSpec walked(DataSpec data, const DataPart& part, bool shuffle = false);
+
 /// A step graph compiled and bound to the data it reads. `part` must outlive it.
 class BoundStep {
  public:

@@ -81,6 +81,8 @@ Interpretable interpretable(BoundStep& bound, const std::vector<std::int64_t>& r
       out.inputs.push_back(bound.part().data[name.substr(data_name("").size())]);
     else if (role == "rows")
       out.inputs.push_back(Array::of<std::int64_t>({static_cast<std::int64_t>(rows.size())}, rows));
+    else if (role == "first")
+      out.inputs.push_back(Array::of<std::int64_t>({}, {{rows.empty() ? 0 : rows[0]}}));
     else if (role == "state")
       out.inputs.push_back(bound.program().state(name).clone());
     else if (role == "argument") {

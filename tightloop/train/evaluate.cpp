@@ -24,7 +24,7 @@ Evaluator::Evaluator(const Model& model, const nn::LossFn& loss, Metrics metrics
                      const DataPart& part, std::int64_t batch, const ParameterLookup& parameters,
                      const CompileOptions& options)
     : metrics_(std::move(metrics)),
-      bound_(evaluation_step(model, loss, metrics_, data), part, options),
+      bound_(evaluation_step(model, loss, metrics_, walked(data, part)), part, options),
       sampling_(bound_.sampling(batch)) {
   bind_parameters(bound_, parameters);
 }
@@ -45,7 +45,7 @@ Evaluation Evaluator::run() {
 
 Array predict_all(const Model& model, const DataSpec& data, const DataPart& part, std::int64_t batch,
                   const CompileOptions& options) {
-  BoundStep bound(prediction_step(model, data), part, options);
+  BoundStep bound(prediction_step(model, walked(data, part)), part, options);
   bind_parameters(bound, parameters_of(model));
   bound.reset();
   const Sampling sampling = bound.sampling(batch);

@@ -43,8 +43,9 @@ const char* advice(const Origin& cause, std::int64_t step) {
 Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                  const DataSpec& data, const DataPart& part, const SessionOptions& options)
     : model_(model),
-      bound_((check_epoch(part, options), training_step(model, loss, optimizer, data)), part,
-             options.compile),
+      bound_((check_epoch(part, options),
+              training_step(model, loss, optimizer, walked(data, part, options.shuffle))),
+             part, options.compile),
       sampling_(bound_.sampling(options.batch, options.shuffle, options.drop_last, options.seed)),
       seed_(options.seed) {
   program().set_seed(seed_);

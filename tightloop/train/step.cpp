@@ -45,7 +45,10 @@ class Builder {
     graph_.name = std::move(name);
     for (const auto& f : data.inputs) graph_.inputs.push_back(input(data_name(f.name), "data", f.type));
     for (const auto& f : data.target) graph_.inputs.push_back(input(data_name(f.name), "data", f.type));
-    rows_ = add_input("rows", "rows", {DType::i64, {Dim::batch()}});
+    if (data.in_order)
+      rows_ = iota({Dim::batch()}, 0) + add_input("first", "first", kCounter);
+    else
+      rows_ = add_input("rows", "rows", {DType::i64, {Dim::batch()}});
     step_ = add_input("step", "step", kCounter);
     seed_ = add_input("seed", "seed", kCounter);
   }

@@ -26,6 +26,9 @@ struct DataSpec {
   std::vector<Field> inputs;
   std::vector<Field> target;  ///< one; none when only predicting
   std::vector<data::FieldScale> scales;
+  /// The rows of a batch follow each other: no shuffling, no subset. Then they are read without a list of
+  /// them.
+  bool in_order = false;
 
   /// Inputs and target of `data`; `target` empty: the last field.
   static DataSpec of(const data::Dataset& data, const std::string& target = "",

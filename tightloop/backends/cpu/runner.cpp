@@ -107,7 +107,7 @@ void Runner::reserve(const Sizes& sizes, int threads) {
 void Runner::bind(const RunArgs& args) {
   const std::int64_t rows = args.sampling.data_rows != 0 ? args.sampling.data_rows : args.sampling.rows;
   for (Worker& w : workers_) {
-    w.context = {w.buffers.data(), 0, rows, 0, static_cast<std::int64_t>(args.seed), 1, 0, 1};
+    w.context = {w.buffers.data(), 0, rows, 0, 0, static_cast<std::int64_t>(args.seed), 1, 0, 1};
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
       const Buffer& b = plan_.buffers[i];
       const auto at = static_cast<std::size_t>(b.index);
@@ -116,6 +116,7 @@ void Runner::bind(const RunArgs& args) {
       const std::string name = role(i);
       w.buffers[i] = name == "step"   ? &w.context.step
                      : name == "seed" ? &w.context.seed
+                     : name == "first" ? &w.context.first
                      : name == "rows" ? static_cast<void*>(row_numbers_.bytes())
                                       : args.inputs[at];
     }
@@ -150,6 +151,7 @@ void Runner::begin_step(const Sampling& sampling, std::int64_t step, int thread,
   const Groups groups = groups_of(batch.size, plan_.stretch);
   StepContext& context = workers_[static_cast<std::size_t>(thread)].context;
   context.batch = batch.size;
+  context.first = batch.first;
   context.step = step;
   context.groups = groups.count;
   if (rows_buffer_ < 0) return;

@@ -46,6 +46,8 @@ class Reference final : public Executable {
       if (role == "rows") {
         arrays.emplace_back(DType::i64, std::vector<std::int64_t>{batch.size});
         args.sampling.fill(batch, arrays.back().as<std::int64_t>().data());
+      } else if (role == "first") {
+        arrays.push_back(Array::of<std::int64_t>({}, {{batch.first}}));
       } else if (role == "step" || role == "seed") {
         arrays.emplace_back(DType::i64, std::vector<std::int64_t>{});
       } else {

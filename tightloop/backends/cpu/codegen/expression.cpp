@@ -21,6 +21,16 @@ std::vector<int> ids_of(const Position& p) {
   return ids;
 }
 
+bool has_role(const Node* n, const char* role) { return is_input(n) && ir::input_role(*n) == role; }
+
+/// The input that `index` counts up from, when it is first + 0, 1, 2, …: rows of data walked in order.
+const Node* first_of_rows(const Node* index) {
+  if (index->op != &ops::add_op() || index->inputs[0].node().op != &ops::iota_op()) return nullptr;
+  const Node* first = index->inputs[1].id();
+  if (first->op == &ops::broadcast_op()) first = first->inputs[0].id();
+  return has_role(first, "first") ? first : nullptr;
+}
+
 }  // namespace
 
 V KernelBuilder::emit(const Node* n, const Position& p) {
@@ -141,6 +151,20 @@ V KernelBuilder::reshape(const Node* n, const Position& p) {
   return emit(from, Position{{linear(n->type.shape, p)}, true});
 }
 
+/// Where in its table `gather` reads for element q of its index.
+Index KernelBuilder::row_of(const Node* gather, const Position& q) {
+  const Node* source = gather->inputs[1].id();
+  if (const Node* first = first_of_rows(source)) return add(q.dims[0], emit(first, {}).v);
+  const V index = emit(source, q);
+  stand_at(index.level);
+  const ir::Scalar wide = s_.convert(s_.wrap(index.v, source->type.dtype), DType::i64);
+  const Index row = from_value({VectorBuilder::value(wide), index.level});
+  // The data set's own row numbers come from the sampler; any other index is clamped.
+  if (has_role(source, "rows")) return row;
+  stand_at(0);
+  return clamp(row, b_.CreateSub(extent(gather->inputs[0].dim(0)), number(1)));
+}
+
 V KernelBuilder::gather(const Node* n, const Position& p) {
   const Position at = unflatten(n->type.shape, p);
   const Node* table = n->inputs[0].id();
@@ -149,19 +173,7 @@ V KernelBuilder::gather(const Node* n, const Position& p) {
   q.dims.assign(at.dims.begin(), at.dims.begin() + static_cast<std::ptrdiff_t>(rank));
   const Key key{n, ids_of(q)};
   auto row = rows_.find(key);
-  if (row == rows_.end()) {
-    const V index = emit(n->inputs[1].id(), q);
-    stand_at(index.level);
-    const ir::Scalar wide = s_.convert(s_.wrap(index.v, n->inputs[1].dtype()), DType::i64);
-    Index at_row = from_value({VectorBuilder::value(wide), index.level});
-    // The data set's own row numbers come from the sampler; any other index is clamped.
-    const Node* source = n->inputs[1].id();
-    if (!is_input(source) || ir::input_role(*source) != "rows") {
-      stand_at(0);
-      at_row = clamp(at_row, b_.CreateSub(extent(table->type.shape[0]), number(1)));
-    }
-    row = rows_.emplace(key, at_row).first;
-  }
+  if (row == rows_.end()) row = rows_.emplace(key, row_of(n, q)).first;
   Position t;
   t.dims.push_back(row->second);
   t.dims.insert(t.dims.end(), at.dims.begin() + static_cast<std::ptrdiff_t>(rank), at.dims.end());
@@ -240,8 +252,9 @@ V KernelBuilder::loaded(llvm::Value* raw, DType dtype, int level) {
 
 V KernelBuilder::load(const Node* stored, const Position& p) {
   const std::string role = is_input(stored) ? ir::input_role(*stored) : "";
-  if (role == "step" || role == "seed")
-    return {context_member(role == "step" ? offsetof(StepContext, step) : offsetof(StepContext, seed)), 0};
+  if (role == "step") return {context_member(offsetof(StepContext, step)), 0};
+  if (role == "seed") return {context_member(offsetof(StepContext, seed)), 0};
+  if (role == "first") return {context_member(offsetof(StepContext, first)), 0};
   const Index offset = linear(stored->type.shape, p);
   return load_at(buffer(plan_.buffer_of(stored)), stored->type.dtype, offset);
 }

@@ -129,6 +129,7 @@ class KernelBuilder {
   Emitted compute(const ir::Node* n, const Position& p);
   Emitted elementwise(const ir::Node* n, const Position& p);
   Emitted random(const ir::Node* n, const Position& p);
+  Index row_of(const ir::Node* gather, const Position& q);
   Emitted gather(const ir::Node* n, const Position& p);
   Emitted concat(const ir::Node* n, const Position& p);
   Emitted pad(const ir::Node* n, const Position& p);

@@ -21,11 +21,11 @@ class ReduceEmitter {
     const bool arg = reducers_[0].is_arg();
     const bool inner =
         !shapes_.reduced.empty() && (shapes_.kept.empty() || shapes_.reduced.back() > shapes_.kept.back());
-    if (shapes_.kept.empty()) {
-      if (arg || shapes_.reduced.empty()) k_.set_lanes(1);
-      to_scalar();
-    } else if (inner && !arg && shapes_.reduced.size() == 1 && blocks_of_rows_pay()) {
+    if (shapes_.kept.empty() && (arg || shapes_.reduced.empty())) k_.set_lanes(1);
+    if (inner && !arg && shapes_.reduced.size() == 1 && !shapes_.kept.empty() && blocks_of_rows_pay()) {
       rows_in_blocks();
+    } else if (shapes_.kept.empty() || (inner && !arg && fills_vectors(dim(shapes_.reduced.back())))) {
+      to_scalars();
     } else {
       along_kept();
     }
@@ -87,12 +87,26 @@ class ReduceEmitter {
     return kept;
   }
 
-  // --- everything to one number: vectors along the last reduced dim, four sums at a time
-  void to_scalar() {
-    if (k_.lanes() == 1) {
-      finish(totals_at({}), {});
-      return;
-    }
+  // --- vectors along the last reduced dim, the innermost in memory: one number at each place of the kept
+  // ones
+  bool fills_vectors(const Dim& d) const {
+    return k_.lanes() > 1 && (!d.is_static() || d.factor >= k_.lanes());
+  }
+
+  void to_scalars() {
+    const int lanes = k_.lanes();
+    std::pair<llvm::Value*, llvm::Value*> first{nullptr, nullptr};
+    if (!shapes_.kept.empty()) first = k_.share(dim(shapes_.kept[0]), 1);
+    const std::vector<Index> kept = open_outer(shapes_.kept.size(), first.first, first.second);
+    const auto totals = lanes == 1 ? totals_at(kept) : vector_totals(kept);
+    k_.set_lanes(1);
+    finish(totals, kept);
+    k_.set_lanes(lanes);
+    for (std::size_t d = 0; d < shapes_.kept.size(); ++d) k_.end_loop();
+  }
+
+  /// Four vectors of sums at a time, added up in the end.
+  std::vector<llvm::Value*> vector_totals(const std::vector<Index>& kept) {
     constexpr int kUnroll = 4;
     std::vector<Accumulators> sums(reducers_.size());
     for (std::size_t r = 0; r < reducers_.size(); ++r)
@@ -100,6 +114,7 @@ class ReduceEmitter {
     const Dim inner = dim(shapes_.reduced.back());
     const auto [inner_begin, inner_end] = k_.whole(inner);
     const int step = k_.lanes() * kUnroll;
+    scalar_sums_.clear();
     if (!k_.target().masks && leaves_rest(inner, step)) open_scalar_sums();
     const std::size_t depth = shapes_.reduced.size() - 1;
     std::vector<Index> outer;
@@ -109,7 +124,7 @@ class ReduceEmitter {
     const auto add_at = [&](llvm::Value* i, int u) {
       auto at = outer;
       at.push_back(k_.lane_index(i, k_.level()));
-      const Position p = position({}, at);
+      const Position p = position(kept, at);
       for (std::size_t r = 0; r < reducers_.size(); ++r) {
         auto* slot = sums[r][static_cast<std::size_t>(u)];
         k_.stand_at(k_.level());
@@ -127,6 +142,7 @@ class ReduceEmitter {
     if (leaves_rest(inner, step))
       rest_to_scalar(split, inner_end, leaves_rest(inner, k_.lanes()), add_at, sums);
     for (std::size_t d = 0; d < depth; ++d) k_.end_loop();
+    k_.stand_at(k_.level());
     std::vector<llvm::Value*> totals;
     for (std::size_t r = 0; r < reducers_.size(); ++r) {
       Reducer& red = reducers_[r];
@@ -137,8 +153,7 @@ class ReduceEmitter {
       if (!scalar_sums_.empty()) folded = red.combine(folded, read(scalar_sums_[r]));
       totals.push_back(folded);
     }
-    k_.set_lanes(1);
-    finish(totals, {});
+    return totals;
   }
 
   /// Where there are no masks, what does not fill a vector is summed one by one.

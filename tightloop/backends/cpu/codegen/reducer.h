@@ -75,7 +75,7 @@ class Reducer {
   llvm::Value* accumulate(llvm::Value* into, const Position& p) {
     VectorBuilder& s = k_.scalar();
     const bool product = is_sum() && input_->op == &ops::mul_op() && is_compute_float(dtype()) &&
-                         k_.mask() == nullptr && !k_.plan().schedule.is_root(input_);
+                         !guarded() && !k_.plan().schedule.is_root(input_);
     if (product) {
       const Emitted a = k_.emit(input_->inputs[0].id(), p);
       const Emitted b = k_.emit(input_->inputs[1].id(), p);
