@@ -36,6 +36,24 @@ class ReduceEmitter {
 
   Dim dim(std::size_t d) const { return shapes_.input[d]; }
 
+  /// A vector of neighbours, and which of its lanes there are (null: all).
+  struct Column {
+    Index index;
+    llvm::Value* mask = nullptr;
+  };
+
+  /// The vectors of a static dim, one after the other.
+  std::vector<Column> columns_of(const Dim& width) {
+    const int lanes = k_.lanes();
+    std::vector<Column> columns;
+    for (std::int64_t first = 0; first < width.factor; first += lanes) {
+      const bool cut = first + lanes > width.factor;
+      columns.push_back({k_.lane_index(k_.number(first), k_.level()),
+                         cut ? first_lanes(k_.ir(), k_.number(width.factor - first), lanes) : nullptr});
+    }
+    return columns;
+  }
+
   Position position(const std::vector<Index>& kept, const std::vector<Index>& reduced) {
     Position p;
     p.dims.assign(shapes_.input.rank(), k_.constant_index(0));
@@ -233,8 +251,7 @@ class ReduceEmitter {
     for (std::size_t r = 0; r < reducers_.size(); ++r)
       for (std::size_t l = 0; l < lanes; ++l) sums[r].push_back(accumulator(reducers_[r].identity()));
     const Dim inner = dim(shapes_.reduced[0]);
-    k_.vector_loop(k_.number(0), k_.extent(inner), leaves_rest(inner, k_.lanes()), [&](llvm::Value* j) {
-      const Index at = k_.lane_index(j, k_.level());
+    const auto add_vectors = [&](const Index& at) {
       for (std::size_t l = 0; l < lanes; ++l) {
         const Position p = position(kept[l], {at});
         for (std::size_t r = 0; r < reducers_.size(); ++r) {
@@ -244,7 +261,17 @@ class ReduceEmitter {
           k_.ir().CreateStore(next, sums[r][l]);
         }
       }
-    });
+    };
+    if (inner.is_static() && inner.factor <= kColumnVectors * k_.lanes()) {
+      for (const Column& c : columns_of(inner)) {
+        k_.set_mask(c.mask);
+        add_vectors(c.index);
+      }
+      k_.set_mask(nullptr);
+    } else {
+      k_.vector_loop(k_.number(0), k_.extent(inner), leaves_rest(inner, k_.lanes()),
+                     [&](llvm::Value* j) { add_vectors(k_.lane_index(j, k_.level())); });
+    }
     std::vector<llvm::Value*> totals;
     for (std::size_t r = 0; r < reducers_.size(); ++r) {
       std::vector<llvm::Value*> partial;
@@ -255,25 +282,23 @@ class ReduceEmitter {
   }
 
   /// Vector l of `v` holds the partial results of row l; element l of the result is their total.
-  /// Each round halves the vectors: pairs (a, b) become a's even lanes with b's even lanes, combined
-  /// with the odd ones.
+  /// Each round halves the vectors: of a pair (a, b), a's even runs and b's odd ones stay where they are, a
+  /// blend, and are combined with their neighbours, a shuffle.
   llvm::Value* transpose_and_fold(Reducer& r, std::vector<llvm::Value*> v) {
     auto& b = k_.ir();
     const auto n = static_cast<int>(v.size());
     for (int block = 1; block < n; block *= 2) {
-      // Lanes are grouped in runs of `block`: run g of a pair's result takes run 2g' or 2g'+1 of a or b.
-      std::vector<int> low;
-      std::vector<int> high;
+      std::vector<int> stay;
+      std::vector<int> neighbours;
       for (int i = 0; i < n; ++i) {
-        const int run = i / block;
-        const int from = (run % 2 == 0 ? 0 : n) + (run / 2) * 2 * block + i % block;
-        low.push_back(from);
-        high.push_back(from + block);
+        const bool even = i / block % 2 == 0;
+        stay.push_back(even ? i : n + i);
+        neighbours.push_back(even ? i + block : n + i - block);
       }
       std::vector<llvm::Value*> next;
       for (std::size_t p = 0; p + 1 < v.size(); p += 2)
-        next.push_back(r.combine(b.CreateShuffleVector(v[p], v[p + 1], low),
-                                 b.CreateShuffleVector(v[p], v[p + 1], high)));
+        next.push_back(r.combine(b.CreateShuffleVector(v[p], v[p + 1], stay),
+                                 b.CreateShuffleVector(v[p], v[p + 1], neighbours)));
       v = std::move(next);
     }
     return v[0];
@@ -308,31 +333,17 @@ class ReduceEmitter {
   }
 
   void all_columns(const Dim& width) {
-    const int lanes = k_.lanes();
-    const auto vectors = static_cast<std::size_t>((width.factor + lanes - 1) / lanes);
     const auto [begin, end] = k_.share(Dim(1), 1);
     k_.begin_loop(begin, end, k_.number(1));  // one share: whoever has it does all
-    std::vector<Column> columns;
-    for (std::size_t v = 0; v < vectors; ++v) {
-      const std::int64_t first = static_cast<std::int64_t>(v) * lanes;
-      const bool cut = first + lanes > width.factor;
-      columns.push_back({k_.lane_index(k_.number(first), k_.level()),
-                         cut ? first_lanes(k_.ir(), k_.number(width.factor - first), lanes) : nullptr});
-    }
+    const std::vector<Column> columns = columns_of(width);
     const std::vector<std::vector<llvm::Value*>> totals = sum_columns({}, columns);
-    for (std::size_t v = 0; v < vectors; ++v) {
+    for (std::size_t v = 0; v < columns.size(); ++v) {
       k_.set_mask(columns[v].mask);
       finish(totals[v], {columns[v].index});
       k_.set_mask(nullptr);
     }
     k_.end_loop();
   }
-
-  /// A vector of outputs.
-  struct Column {
-    Index index;
-    llvm::Value* mask = nullptr;
-  };
 
   /// Loops over all reduced dims at one (vector) position of the kept ones.
   std::vector<llvm::Value*> totals_at(const std::vector<Index>& kept) {

@@ -75,12 +75,14 @@ class Reducer {
   llvm::Value* accumulate(llvm::Value* into, const Position& p) {
     VectorBuilder& s = k_.scalar();
     const bool product = is_sum() && input_->op == &ops::mul_op() && is_compute_float(dtype()) &&
-                         !guarded() && !k_.plan().schedule.is_root(input_);
+                         !k_.plan().schedule.is_root(input_);
     if (product) {
       const Emitted a = k_.emit(input_->inputs[0].id(), p);
       const Emitted b = k_.emit(input_->inputs[1].id(), p);
       k_.stand_at(k_.level());
-      return VectorBuilder::value(s.fma(s.wrap(a.v, dtype()), s.wrap(b.v, dtype()), s.wrap(into, dtype())));
+      llvm::Value* sum =
+          VectorBuilder::value(s.fma(s.wrap(a.v, dtype()), s.wrap(b.v, dtype()), s.wrap(into, dtype())));
+      return guarded() ? k_.ir().CreateSelect(k_.mask(), sum, into) : sum;
     }
     return combine(into, value(p));
   }
