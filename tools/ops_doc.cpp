@@ -88,8 +88,8 @@ std::string attr_list(const tl::ir::OpDef& op) {
 }
 
 std::string kind_name(tl::ir::OpKind kind) {
-  constexpr std::array<const char*, 7> names{"source",      "elementwise", "view",  "reduction",
-                                             "contraction", "indexing",    "random"};
+  constexpr std::array<const char*, 8> names{"source",      "elementwise", "view",   "reduction",
+                                             "contraction", "indexing",    "window", "random"};
   return names.at(static_cast<std::size_t>(kind));
 }
 

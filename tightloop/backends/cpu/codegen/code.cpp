@@ -38,10 +38,10 @@ Code::Code(std::span<const char> objects, const std::vector<Kernel>& kernels)
     objects = objects.subspan(size);
   }
   for (std::size_t i = 0; i < kernels.size(); ++i)
-    kernels_.push_back(kernels[i].kind == KernelKind::library
-                           ? nullptr
-                           : expect(linker_->jit->lookup(kernel_symbol(i)), "generated code lacks a kernel")
-                                 .toPtr<KernelFn>());
+    kernels_.push_back(is_generated(kernels[i].kind)
+                           ? expect(linker_->jit->lookup(kernel_symbol(i)), "generated code lacks a kernel")
+                                 .toPtr<KernelFn>()
+                           : nullptr);
 }
 
 Code::~Code() = default;

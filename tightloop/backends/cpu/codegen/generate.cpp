@@ -81,7 +81,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
 
 void emit_kernel(llvm::Module& module, const Plan& plan, const Target& target, std::size_t i) {
   const Kernel& kernel = plan.schedule.kernels[i];
-  if (kernel.kind == KernelKind::library) return;  // compile.cpp calls oneDNN in its place
+  if (!is_generated(kernel.kind)) return;  // runner.cpp calls what computes it
   KernelBuilder k(module, plan, target, kernel, kernel_symbol(i));
   switch (kernel.kind) {
     case KernelKind::elementwise:
@@ -100,6 +100,7 @@ void emit_kernel(llvm::Module& module, const Plan& plan, const Target& target, s
       emit_transpose(k);
       break;
     case KernelKind::library:
+    case KernelKind::window:
       break;
   }
   k.finish();

@@ -15,7 +15,12 @@
 
 namespace tightloop::backends::cpu {
 
-enum class KernelKind : std::uint8_t { elementwise, reduce, matmul, scatter, transpose, library };
+enum class KernelKind : std::uint8_t { elementwise, reduce, matmul, scatter, transpose, library, window };
+
+/// Whether LLVM makes its code; the others are functions of library/ and windows/.
+constexpr bool is_generated(KernelKind kind) {
+  return kind != KernelKind::library && kind != KernelKind::window;
+}
 
 struct Kernel {
   KernelKind kind = KernelKind::elementwise;
@@ -49,7 +54,7 @@ struct Schedule {
 Schedule make_schedule(const ir::Graph& graph);
 
 /// Backend-specific rewriting before scheduling: matmul operands become row-major along N (an explicit
-/// transpose node where they are not); sums over the batch are split (plan/batchwise.h).
+/// transpose node where they are not); sums over the batch are split (plan/batchwise.h, plan/windows.h).
 ir::Graph prepare(const ir::Graph& graph);
 
 /// Matrix products that oneDNN computes: f32 with a weight (its two static dims) of at least kLibraryWeight
@@ -67,7 +72,7 @@ bool is_input(const ir::Node* n);
 /// Reshape that only adds or drops dims of 1, or an identity.
 bool is_unit_reshape(const ir::Node* n);
 bool is_reduction(const ir::Node* n);
-/// Contractions, reductions and scatters: never computed inside another kernel's loop.
+/// Contractions, reductions, scatters, convolutions and pooling: never computed inside another kernel's loop.
 bool computes_as_root(const ir::Node* n);
 
 struct Leaf {
