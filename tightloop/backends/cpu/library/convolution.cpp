@@ -86,8 +86,8 @@ dnnl::primitive primitive_of(const dnnl::primitive_desc_base& descriptor) {
 /// One of the three arrays of a convolution: how it lies outside and how the library wants it.
 struct Operand {
   memory::desc outside, inside;
-  dnnl::primitive reorder;  ///< from one to the other; empty when they agree
-  std::size_t offset = 0;   ///< of the inside in the scratch memory
+  dnnl::primitive reorder = {};  ///< from one to the other; empty when they agree
+  std::size_t offset = 0;        ///< of the inside in the scratch memory
   bool moves() const { return outside != inside; }
 };
 
@@ -176,8 +176,8 @@ struct LibraryConvolution::State {
   std::int64_t pieces;
   bool fits = true;
   bool attached = false;
-  std::vector<Stage> stages;
-  std::vector<Thread> threads;
+  std::vector<Stage> stages = {};
+  std::vector<Thread> threads = {};
 
   std::int64_t stretch(std::int64_t batch) const {
     if (direction == Direction::weight_grad) return (batch + pieces - 1) / pieces;
@@ -293,6 +293,8 @@ void LibraryConvolution::run(std::int64_t batch, const float* a, const float* b,
       continue;
     }
     const std::size_t stage = s.stage_of(samples);
+    require(stage < s.stages.size() && thread < s.threads.size(),
+            "a convolution was not prepared for its batch");
     const Thread& own = s.threads[thread];
     point(own.stages[stage].outside[0], a + first * s.size_of(0));
     point(own.stages[stage].outside[1], weights_last ? b + first * s.size_of(1) : b);

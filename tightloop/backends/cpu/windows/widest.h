@@ -10,11 +10,18 @@ namespace tightloop::backends::cpu {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"  // `omp simd` is a wish where nothing is optimised
+#define TIGHTLOOP_AVX512 "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma"
+#else
+#define TIGHTLOOP_AVX512 "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512"
+#endif
+
 template <class Loops, class... Arguments>
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512"))) void
-run_avx512(Arguments... arguments) {
+__attribute__((target(TIGHTLOOP_AVX512))) void run_avx512(Arguments... arguments) {
   Loops::run(arguments...);
 }
+#undef TIGHTLOOP_AVX512
 
 template <class Loops, class... Arguments>
 __attribute__((target("avx2,fma"))) void run_avx2(Arguments... arguments) {
