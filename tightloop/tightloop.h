@@ -17,6 +17,7 @@
 #include <tightloop/ir/tensor.h>
 #include <tightloop/nn/nn.h>
 #include <tightloop/ops/functions.h>
+#include <tightloop/ops/functions_spatial.h>
 #include <tightloop/optim/optim.h>
 #include <tightloop/train/trainer.h>
 #include <tightloop/train/weights.h>

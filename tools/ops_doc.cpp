@@ -3,6 +3,7 @@
 #include <tightloop/nn/layers/layer.h>
 #include <tightloop/nn/losses/loss.h>
 #include <tightloop/nn/metrics/metric.h>
+#include <tightloop/nn/models/model.h>
 #include <tightloop/ops/index.h>
 #include <tightloop/optim/optimizer.h>
 
@@ -23,7 +24,7 @@ Printed by `ops_doc` (`tools/ops_doc.cpp`) from the lists that the library itsel
 constexpr const char* kOps = R"(## Primitive ops
 
 What a graph is made of, as `tightloop check` and error messages name it. In C++ and in forward texts one calls the functions
-of `tightloop/ops/functions.h`, which broadcast, promote dtypes, and are made of these. "typed" ops carry the type of
+of `tightloop/ops/functions.h` and `functions_spatial.h`, which broadcast, promote dtypes, and are made of these. "typed" ops carry the type of
 their result. An op without a gradient stops it. ulp: units in the last place of f32, the largest error measured.
 
 )";
@@ -33,6 +34,13 @@ constexpr const char* kLayers = R"(
 
 As a forward text calls them: `linear(x, 64, bias=false)`; the first argument is the input. In C++ they are classes of
 `tl::nn`: `tl::nn::Linear(40, 64, {.bias = false})`.
+
+)";
+
+constexpr const char* kModels = R"(
+## Models
+
+Whole networks, called like a layer: `lenet5(image)`; `tl::nn::LeNet5` in C++.
 
 )";
 
@@ -88,8 +96,8 @@ std::string attr_list(const tl::ir::OpDef& op) {
 }
 
 std::string kind_name(tl::ir::OpKind kind) {
-  constexpr std::array<const char*, 7> names{"source",      "elementwise", "view",  "reduction",
-                                             "contraction", "indexing",    "random"};
+  constexpr std::array<const char*, 8> names{"source",      "elementwise", "view",   "reduction",
+                                             "contraction", "indexing",    "window", "random"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -131,6 +139,7 @@ int main() {
   std::cout << kIntroduction;
   print_ops();
   print_defs(kLayers, "layer", tl::nn::all_layers());
+  print_defs(kModels, "model", tl::nn::all_models());
   print_losses();
   print_defs(kMetrics, "metric", tl::nn::all_metrics());
   print_defs(kOptimizers, "optimizer", tl::optim::all_optimizers());

@@ -50,5 +50,20 @@ TEST(Options, NamesPositionalArguments) {
   EXPECT_THROW(name_arguments("thing", many, {}, kSpecs), Error);
 }
 
+TEST(Options, SizesAreANumberOrAList) {
+  const OptionSpec sizes[] = {{"size", OptionType::sizes, Numbers{1}}};
+  OptionSpec worded[] = {{"size", OptionType::sizes, Numbers{1}}};
+  worded[0].or_text = true;
+  const auto value = [](const OptionValue& given, std::span<const OptionSpec> specs) {
+    return *resolve("thing", {{"size", given}}, specs).find("size");
+  };
+  EXPECT_EQ(value(std::int64_t{3}, sizes), OptionValue(Numbers{3}));
+  EXPECT_EQ(value(Numbers{3, 2}, sizes), OptionValue(Numbers{3, 2}));
+  EXPECT_THROW(value(Numbers{3, 2.5}, sizes), Error);
+  EXPECT_THROW(value(1.0, sizes), Error);
+  EXPECT_THROW(value(std::string("same"), sizes), Error);
+  EXPECT_EQ(value(std::string("same"), worded), OptionValue(std::string("same")));
+}
+
 }  // namespace
 }  // namespace tightloop

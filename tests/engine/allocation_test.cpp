@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <tightloop/engine/program.h>
 #include <tightloop/ops/functions.h>
+#include <tightloop/ops/functions_spatial.h>
 #include <tightloop/passes/differentiate.h>
 
 #if defined(__GLIBC__) && !defined(TIGHTLOOP_SANITIZED)
@@ -58,12 +59,28 @@ ir::Graph training_step() {
           {{"loss", loss}, {"hidden", hidden - 0.01 * slopes[0]}, {"out", out - 0.01 * slopes[1]}}};
 }
 
-TEST(Allocation, NoneInsideRun) {
+/// A small convolutional net; its convolutions run as their own loops.
+ir::Graph convolutional_step() {
+  const Tensor data = input("x", "data", {DType::f32, {Dim::rows(), 40}});
+  const Tensor target = input("y", "data", {DType::f32, {Dim::rows(), 1}});
+  const Tensor rows = input("rows", "rows", {DType::i64, {Dim::batch()}});
+  const Tensor kernel = input("kernel", "state", {DType::f32, {4, 1, 3, 3}});
+  const Tensor image = reshape(gather(data, rows), {Dim::batch(), 1, 5, 8});
+  const Tensor h = avg_pool(max_pool(convolution(image, kernel), {.kernel = 2}), {.kernel = {1, 3}});
+  const Tensor loss = mean(square(sum(h, {1, 2}) - gather(target, rows)));
+  return {"step",
+          {data, target, rows, kernel},
+          {{"loss", loss}, {"kernel", kernel - 0.01 * gradients(loss, {kernel})[0]}}};
+}
+
+class Allocation : public ::testing::TestWithParam<ir::Graph (*)()> {};
+
+TEST_P(Allocation, NoneInsideRun) {
   for (const int threads : {1, 2}) {
     CompileOptions options;
     options.threads = threads;
     options.disk_cache = false;
-    Program p = Program::compile(training_step(), options);
+    Program p = Program::compile(GetParam()(), options);
     p.bind("x", Array(DType::f32, {1000, 40}));
     p.bind("y", Array(DType::f32, {1000, 1}));
     const Sampling sampling{.rows = 1000, .batch = 128, .shuffle = true, .seed = 1};
@@ -76,7 +93,9 @@ TEST(Allocation, NoneInsideRun) {
   }
 }
 
-TEST(Allocation, TheCounterCounts) {
+INSTANTIATE_TEST_SUITE_P(Steps, Allocation, ::testing::Values(training_step, convolutional_step));
+
+TEST(AllocationCounter, Counts) {
   counting = true;
   allocations = 0;
   const Array a(DType::f32, {100});

@@ -7,6 +7,7 @@
 #include <tightloop/nn/losses/loss.h>
 #include <tightloop/passes/differentiate.h>
 
+#include <map>
 #include <set>
 
 namespace tightloop::nn {
@@ -40,17 +41,21 @@ Array classes(std::int64_t rows, std::int64_t count) {
 
 std::vector<Subject> layer_subjects() {
   std::vector<Subject> out;
+  constexpr int kOfALayer = 5;
   std::set<std::string> seen;
-  for (const Case& c : testing::read_cases("layers")) {
+  std::map<std::string, int> met;
+  for (const Case& c : testing::read_layer_cases()) {
     const bool whole_columns = c.options.has("dim") && c.options.at<std::int64_t>("dim") == 0;
-    if (whole_columns || !seen.insert(c.text).second) continue;
+    if (whole_columns || !seen.insert(c.text).second || ++met[c.name] > kOfALayer) continue;
     const bool ids = c.at("x").dtype() == DType::i64;
     const auto dims = c.at("x").dims();
     std::shared_ptr<Layer> layer = make_layer(c.name, c.options, testing::type_of({c.at("x"), true}));
     layer->initialize(5);
     const auto function = [layer, ids](const std::vector<Tensor>& in) {
       const Tensor y = (*layer)(in[0]);
-      const Tensor loss = sum(y * sin(cast(iota(y.shape(), 1), y.dtype()) + 1.0));
+      double own = 1;
+      for (std::size_t d = 2; d < y.rank(); ++d) own *= static_cast<double>(y.dim(d).factor);
+      const Tensor loss = sum(y * sin(cast(iota(y.shape(), 1), y.dtype()) + 1.0) * (1 / own));
       return ids ? std::vector<Tensor>{loss} : std::vector<Tensor>{loss, gradients(loss, {in[0]})[0]};
     };
     const auto feeds = [ids, dims](std::int64_t rows, DType dtype) {
@@ -122,8 +127,9 @@ std::vector<Subject> subjects() {
   return out;
 }
 
+/// Of the largest element; a loss is a sum of many of about 1, which may cancel.
 double magnitude(const Array& a) {
-  double most = 1e-3;
+  double most = a.rank() == 0 ? 3 : 1e-3;
   for (std::int64_t i = 0; i < a.count(); ++i) most = std::max(most, std::abs(a.at(i)));
   return most;
 }
@@ -167,7 +173,7 @@ TEST(Walk, GradientsAgreeWithFiniteDifferences) {
     testing::Evaluation at(exact, feeds, s.function);
     const Array slope = at(feeds)[1];
     const double h = 1e-5;
-    for (std::int64_t i = 0; i < slope.count(); ++i) {
+    for (std::int64_t i = 0; i < slope.count(); i += std::max<std::int64_t>(1, slope.count() / 48)) {
       double sides[2];
       for (int side = 0; side < 2; ++side) {
         auto moved = feeds;

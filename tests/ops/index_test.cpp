@@ -155,6 +155,21 @@ struct Refusal {
   const char* rule;
 };
 
+/// Attributes of a convolution of one spatial dim.
+ir::Attrs places(std::int64_t stride, std::int64_t padding, std::int64_t dilation) {
+  using ir::Ints;
+  return {{"stride", Ints{stride}},
+          {"low", Ints{padding}},
+          {"high", Ints{padding}},
+          {"dilation", Ints{dilation}}};
+}
+
+ir::Attrs pooling(ir::Ints size, std::int64_t stride, std::int64_t padding) {
+  ir::Attrs attrs{{"size", std::move(size)}};
+  for (const auto& [name, value] : places(stride, padding, 1)) attrs.set(name, value);
+  return attrs;
+}
+
 TEST(Ops, RefuseWhatTheirRulesForbid) {
   using ir::Ints;
   const DType f = DType::f32, i = DType::i64;
@@ -194,6 +209,39 @@ TEST(Ops, RefuseWhatTheirRulesForbid) {
       {"gather", {{f, {0, 2}}, {i, {2}}}, {}, {}, "no rows"},
       {"scatter_add", {{i, {2}}, {f, {3, 1}}}, {}, {{f, {4, 1}}}, "begin with the dims"},
       {"scatter_add", {{i, {2}}, {f, {2, 3}}}, {}, {{f, {4, 2}}}, "shaped as an update"},
+      {"convolution",
+       {{f, {2, 3, 5}}, {f, {4, 3, 6}}},
+       places(1, 0, 1),
+       {},
+       "6 does not fit into 5 elements"},
+      {"convolution", {{f, {2, 3, 5}}, {f, {4, 2, 3}}}, places(1, 0, 1), {}, "as many channels"},
+      {"convolution", {{f, {2, 3, 5}}, {f, {4, 3, 3}}}, places(0, 0, 1), {}, "must be 1 or greater"},
+      {"convolution", {{f, {2, 3, 5}}, {f, {4, 3, 3}}}, places(1, -1, 1), {}, "must not be negative"},
+      {"convolution",
+       {{f, {2, 3, 5}}, {f, {4, 3, 3, 3}}},
+       places(1, 0, 1),
+       {},
+       "one kernel dim a spatial dim"},
+      {"convolution", {{f, {2, 3}}, {f, {4, 3}}}, places(1, 0, 1), {}, "one to three spatial dims"},
+      {"convolution", {{f, {2, 3, batch}}, {f, {4, 3, 3}}}, places(1, 0, 1), {}, "first dim may be symbolic"},
+      {"convolution", {{f, {2, 3, 5}}, {DType::f64, {4, 3, 3}}}, places(1, 0, 1), {}, "two f32 or two f64"},
+      {"convolution_input_grad",
+       {{f, {2, 4, 3}}, {f, {4, 3, 3}}},
+       places(1, 0, 1),
+       {{f, {2, 3, 6}}},
+       "must be typed as the first input"},
+      {"convolution_weight_grad",
+       {{f, {2, 3, 5}}, {f, {2, 4, 3}}},
+       places(1, 0, 1),
+       {{f, {4, 3, 4}}},
+       "must be typed as the second"},
+      {"window_argmax", {{f, {2, 3, 5}}}, pooling({2}, 1, 2), {}, "nothing but padding"},
+      {"window_sum", {{i, {2, 3, 5}}}, pooling({2}, 1, 0), {}, "f32 or f64"},
+      {"window_sum", {{f, {2, 3, 5}}}, pooling({2, 2}, 1, 0), {}, "size needs"},
+      {"window_spread", {{f, {2, 3, 5}}}, pooling({2}, 1, 0), {{f, {2, 3, 7}}}, "shaped as the input"},
+      {"plane_gather", {{f, {2, 3, 5}}, {i, {2, 3, 5}}}, {}, {}, "must be i32"},
+      {"plane_gather", {{f, {2, 3, 5}}, {DType::i32, {2, 4, 5}}}, {}, {}, "equal B and C"},
+      {"plane_scatter", {{DType::i32, {2, 3, 4}}, {f, {2, 3, 5}}}, {}, {{f, {2, 3, 5}}}, "one shape"},
       {"iota", {}, {{"axis", std::int64_t{1}}}, {{i, {3}}}, "outside"},
       {"size", {}, {{"factor", std::int64_t{1}}, {"symbol", std::string("Q")}}, {{f, {}}}, "B or N"},
       {"select", {{f, {3}}, {f, {3}}, {f, {3}}}, {}, {}, "must be bool"},

@@ -6,6 +6,7 @@
 #include <tightloop/base/array.h>
 #include <tightloop/ir/graph.h>
 #include <tightloop/ops/functions.h>
+#include <tightloop/ops/functions_spatial.h>
 #include <tightloop/passes/differentiate.h>
 
 #include <algorithm>
@@ -135,7 +136,7 @@ class RandomGraphMaker {
         &RandomGraphMaker::view,     &RandomGraphMaker::view,      &RandomGraphMaker::join,
         &RandomGraphMaker::product,  &RandomGraphMaker::product,   &RandomGraphMaker::indexing,
         &RandomGraphMaker::integers, &RandomGraphMaker::convert,   &RandomGraphMaker::source,
-        &RandomGraphMaker::identity};
+        &RandomGraphMaker::identity, &RandomGraphMaker::windows};
     (this->*steps[pick(std::size(steps))])();
   }
 
@@ -310,6 +311,52 @@ class RandomGraphMaker {
         if (!x.exact) return;
         return add(chance(50) ? argmax(x.tensor, axis) : argmin(x.tensor, axis), n, true);
     }
+  }
+
+  /// Convolutions and pooling of [B, C, n], or of more spatial dims.
+  void windows() {
+    const auto fits = [](const Value& v) {
+      const Shape& s = v.tensor.shape();
+      return computes(v) && s.rank() >= 2 && s.rank() <= 4 &&
+             std::all_of(s.begin() + 1, s.end(), [](const Dim& d) { return d.is_static() && d.factor > 0; });
+    };
+    const Value* v = find(fits);
+    if (v == nullptr) return;
+    const double bound = v->bound;
+    const bool exact = v->exact;
+    const Tensor x = v->tensor.rank() == 2 ? unsqueeze(v->tensor, 1) : v->tensor;
+    std::int64_t least = 3, largest = 1;
+    for (std::size_t d = 2; d < x.rank(); ++d) {
+      least = std::min(least, x.dim(d).factor);
+      largest *= least;
+    }
+    const std::int64_t k = 1 + static_cast<std::int64_t>(pick(static_cast<std::size_t>(least)));
+    const std::int64_t stride = 1 + static_cast<std::int64_t>(pick(2)), padding = chance(50) ? k / 2 : 0;
+    const double products = bound * 2 * static_cast<double>(x.dim(1).factor * largest);
+    switch (pick(5)) {
+      case 0:
+        return add(convolution(x, kernel(x, 2, x.dim(1).factor, k), {.stride = stride, .padding = padding}),
+                   products, false);
+      case 1:
+        return add(conv_transpose(x, kernel(x, x.dim(1).factor, 2, k), {.stride = stride}), products, false);
+      case 2:
+        return exact ? add(max_pool(x, {.kernel = k, .stride = stride, .padding = padding}), bound, true)
+                     : add(avg_pool(x, {.kernel = k, .stride = stride, .padding = padding}), bound, false);
+      case 3:
+        return add(
+            avg_pool(x, {.kernel = k, .padding = padding, .ceil_mode = true, .count_include_pad = false}),
+            bound, false);
+      default:
+        return add(adaptive_avg_pool(x, 2), bound, false);
+    }
+  }
+
+  Tensor kernel(const Tensor& x, Dim first, Dim second, std::int64_t size) {
+    std::vector<Dim> dims(x.rank(), Dim(size));
+    dims[0] = first;
+    dims[1] = second;
+    add_input(Shape(std::move(dims)), x.dtype());
+    return values_.back().tensor;
   }
 
   void view() {

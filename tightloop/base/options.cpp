@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace tightloop {
 namespace {
@@ -24,16 +25,25 @@ std::string known(std::span<const OptionSpec> specs) {
 }
 
 [[noreturn]] void refuse_type(std::string_view owner, const OptionSpec& spec, const OptionValue& value) {
-  throw Error(
-      fmt::format("{}: '{}' must be {}, not {}", owner, spec.name, describe(spec.type), to_string(value)));
+  throw Error(fmt::format("{}: '{}' must be {}{}, not {}", owner, spec.name, describe(spec.type),
+                          spec.or_text ? " or a text" : "", to_string(value)));
+}
+
+bool all_whole(const Numbers& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [](double x) { return std::trunc(x) == x && std::abs(x) < 0x1p53; });
 }
 
 OptionValue converted(std::string_view owner, const OptionSpec& spec, const OptionValue& value) {
   const auto type = static_cast<OptionType>(value.index());
-  if (type == spec.type) return value;
+  if (type == spec.type || (spec.or_text && type == OptionType::text)) return value;
   const bool may_be_none = !spec.required && spec.fallback.index() == 0;
   if (type == OptionType::none && may_be_none) return value;
   const bool whole = type == OptionType::integer;
+  if (spec.type == OptionType::sizes) {
+    if (whole) return Numbers{static_cast<double>(std::get<std::int64_t>(value))};
+    if (type == OptionType::list && all_whole(std::get<Numbers>(value))) return value;
+  }
   if (whole && spec.type == OptionType::number) return static_cast<double>(std::get<std::int64_t>(value));
   refuse_type(owner, spec, value);
 }
@@ -100,8 +110,13 @@ Options name_arguments(std::string_view owner, std::span<const OptionValue> posi
 std::string to_string(const OptionValue& value) { return std::visit(Printer{}, value); }
 
 std::string_view describe(OptionType type) {
-  static constexpr std::string_view kWords[] = {"none",     "true or false", "a whole number",
-                                                "a number", "a text",        "a list of numbers"};
+  static constexpr std::string_view kWords[] = {"none",
+                                                "true or false",
+                                                "a whole number",
+                                                "a number",
+                                                "a text",
+                                                "a list of numbers",
+                                                "a whole number or a list of them"};
   return kWords[static_cast<std::size_t>(type)];
 }
 

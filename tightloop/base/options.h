@@ -18,8 +18,9 @@ using Numbers = std::vector<double>;
 /// monostate is "none": not given and without a default.
 using OptionValue = std::variant<std::monostate, bool, std::int64_t, double, std::string, Numbers>;
 
-/// The types of options, in the order of OptionValue's alternatives.
-enum class OptionType : std::uint8_t { none, boolean, integer, number, text, list };
+/// The types of options, in the order of OptionValue's alternatives; and `sizes`: one whole number or a list
+/// of them, held as a list.
+enum class OptionType : std::uint8_t { none, boolean, integer, number, text, list, sizes };
 
 /// What an option may be. A whole number serves where a number is wanted.
 struct OptionSpec {
@@ -28,6 +29,7 @@ struct OptionSpec {
   OptionValue fallback = {};  ///< none: the option may be left out and then has no value
   std::string_view doc = {};
   bool required = false;
+  bool or_text = false;  ///< a text serves too
 };
 
 /// A few named values in the order given.
@@ -72,7 +74,7 @@ Options name_arguments(std::string_view owner, std::span<const OptionValue> posi
 
 /// "0.5", "true", "'mean'", "[1, 2]", "none"
 std::string to_string(const OptionValue& value);
-/// "a number", "a whole number", "true or false", "a text", "a list of numbers"
+/// "a number", "a whole number", "true or false", "a text", "a list of numbers", …
 std::string_view describe(OptionType type);
 
 }  // namespace tightloop

@@ -6,6 +6,7 @@
 #include <tightloop/engine/lift.h>
 #include <tightloop/engine/program.h>
 #include <tightloop/ops/index.h>
+#include <tightloop/ops/window.h>
 
 #include <list>
 #include <mutex>
@@ -23,6 +24,7 @@ double work(const Node& node) {
   const auto elements = [](const Tensor& t) { return static_cast<double>(t.shape().count().factor); };
   double out = static_cast<double>(node.type.shape.count().factor);
   for (const Tensor& t : node.inputs) out = std::max(out, elements(t));
+  if (node.op->kind == ir::OpKind::window) return std::max(out, ops::window_flops(node, {}) / 2);
   if (node.op->kind != ir::OpKind::contraction) return out;
   const Tensor& a = node.inputs[0];
   const bool transposed = node.attrs.get<bool>("transpose_a", false);

@@ -17,7 +17,8 @@ enum class OpKind : std::uint8_t {
   view,         ///< moves elements only: reshape, broadcast, transpose, slice, concat, pad
   reduction,    ///< over attribute `axes` (or `axis`)
   contraction,  ///< matmul
-  indexing,     ///< gather, scatter_add
+  indexing,     ///< gather, scatter_add, plane_gather, plane_scatter
+  window,       ///< convolutions and pooling: reads windows of the dims after batch and channels
   random,       ///< Philox: a function of (seed, step, stream, element)
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/ops/window.h>
 #include <tightloop/train/plan.h>
 
 #include <algorithm>
@@ -44,6 +45,8 @@ double flops_of(const ir::Node& node, const Sizes& sizes) {
       const bool transposed = node.attrs.get<bool>("transpose_a", false);
       return 2 * out * static_cast<double>(a.dim(a.rank() - (transposed ? 2 : 1)).value(sizes));
     }
+    case ir::OpKind::window:
+      return ops::window_flops(node, sizes);
     case ir::OpKind::elementwise:
       return is_floating(node.type.dtype) ? out : 0;
     case ir::OpKind::reduction:

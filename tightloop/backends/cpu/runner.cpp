@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/backends/cpu/library/matmul.h>
 #include <tightloop/backends/cpu/plan/cost.h>
+#include <tightloop/backends/cpu/plan/windows.h>
 #include <tightloop/backends/cpu/runner.h>
 #include <tightloop/backends/cpu/runtime/flush_denormals.h>
+#include <tightloop/ops/index.h>
 
 #include <algorithm>
 #include <cstring>
@@ -24,13 +26,38 @@ std::pair<std::int64_t, std::int64_t> groups_of_thread(std::int64_t groups, int 
   return {groups * thread / threads, groups * (thread + 1) / threads};
 }
 
+LibraryConvolution library_convolution(const ir::Node& n) {
+  const bool pieces = is_weight_pieces(&n);
+  const auto direction = pieces || n.op == &ops::convolution_weight_grad_op()
+                             ? ConvolutionDirection::weight_grad
+                         : n.op == &ops::convolution_op() ? ConvolutionDirection::forward
+                                                          : ConvolutionDirection::input_grad;
+  return {convolution_of(n), direction, pieces ? n.type.shape[0].factor : 1};
+}
+
+std::byte* aligned(std::byte* p) {
+  const auto past = reinterpret_cast<std::uintptr_t>(p) % kAlignment;
+  return past == 0 ? p : p + (kAlignment - past);
+}
+
 }  // namespace
+
+Runner::Window::Window(const ir::Node& n) : batch(n.inputs[0].dim(0)), loops(n) {
+  if (is_library_convolution(n)) library.emplace(library_convolution(n));
+}
+
+std::int64_t Runner::Window::items(std::int64_t rows) const {
+  return library ? library->items(rows) : loops.items(rows);
+}
 
 Runner::Runner(const Plan& plan, const Code& code, bool flush_denormals)
     : plan_(plan), code_(code), flush_denormals_(flush_denormals) {
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
     if (plan_.buffers[i].kind == Buffer::Kind::input && role(i) == "rows") rows_buffer_ = static_cast<int>(i);
   own_rows_ = rows_buffer_ >= 0 && read_in_chains_only(rows_buffer_);
+  for (const Kernel& kernel : plan_.schedule.kernels)
+    windows_.push_back(kernel.kind == KernelKind::window ? std::make_unique<Window>(*kernel.roots[0])
+                                                         : nullptr);
 }
 
 std::string Runner::role(std::size_t buffer) const {
@@ -51,7 +78,8 @@ bool Runner::read_in_chains_only(int buffer) const {
   return true;
 }
 
-KernelWork Runner::work_of(const Kernel& kernel, const Sizes& sizes) const {
+KernelWork Runner::work_of(std::size_t number, const Sizes& sizes) const {
+  const Kernel& kernel = plan_.schedule.kernels[number];
   KernelWork w;
   for (const ir::Node* r : kernel.roots) {
     w.operations += flops_of(*r, sizes) * (r->op->kind == ir::OpKind::elementwise ? 4 : 1);
@@ -59,19 +87,23 @@ KernelWork Runner::work_of(const Kernel& kernel, const Sizes& sizes) const {
     if (is_reduction(r)) w.bytes += static_cast<double>(r->inputs[0].shape().count(sizes)) * 4;
   }
   if (kernel.batchwise) w.parts = groups_of(sizes.batch, plan_.stretch).count;
+  if (const auto& window = windows_[number]) w.parts = window->items(window->batch.value(sizes));
   return w;
 }
 
 StepWork Runner::work(const Sizes& sizes) const {
   StepWork work;
-  for (const Kernel& kernel : plan_.schedule.kernels) work.kernels.push_back(work_of(kernel, sizes));
+  for (std::size_t k = 0; k < plan_.schedule.kernels.size(); ++k) work.kernels.push_back(work_of(k, sizes));
   work.barriers = static_cast<double>(plan_.schedule.phases.size()) + (own_rows_ ? 0 : 1);
   return work;
 }
 
 std::size_t Runner::temporary_bytes(const Sizes& sizes, int threads) const {
   const Layout layout = lay_out(plan_, sizes);
-  return layout.bytes + static_cast<std::size_t>(threads) * rounded(layout.local_bytes, kApart) +
+  std::size_t scratch = 0;
+  for (const auto& w : windows_)
+    if (w && w->library) scratch = std::max(scratch, w->library->expected_scratch(w->batch.value(sizes)));
+  return layout.bytes + static_cast<std::size_t>(threads) * (rounded(layout.local_bytes, kApart) + scratch) +
          static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t);
 }
 
@@ -98,14 +130,39 @@ void Runner::reserve(const Sizes& sizes, int threads) {
                              static_cast<std::ptrdiff_t>(size_of(b.type.dtype))});
   }
   shared_.clear();
-  for (const Kernel& kernel : plan_.schedule.kernels) {
-    const KernelWork w = work_of(kernel, sizes);
+  for (std::size_t k = 0; k < plan_.schedule.kernels.size(); ++k) {
+    const KernelWork w = work_of(k, sizes);
     shared_.push_back(w.operations > kSmallestShare || w.bytes > kSmallestShare);
   }
 }
 
+void Runner::prepare_windows(const Sizes& sizes) {
+  for (const auto& w : windows_)
+    if (w && w->library && !w->library->prepare(w->batch.value(sizes))) w->library.reset();
+}
+
+void Runner::attach_scratch() {
+  bool due = false;
+  std::size_t bytes = 0;
+  for (const auto& w : windows_)
+    if (w && w->library) {
+      due = due || !w->library->attached(workers_.size());
+      bytes = std::max(bytes, rounded(w->library->scratch_bytes(), kApart));
+    }
+  if (!due) return;
+  scratch_ = Array(DType::u8, {static_cast<std::int64_t>(bytes * workers_.size() + kAlignment)});
+  std::vector<std::byte*> parts;
+  for (std::size_t t = 0; t < workers_.size(); ++t) parts.push_back(aligned(scratch_.bytes()) + t * bytes);
+  for (const auto& w : windows_)
+    if (w && w->library) w->library->attach(parts);
+}
+
 void Runner::bind(const RunArgs& args) {
   const std::int64_t rows = args.sampling.data_rows != 0 ? args.sampling.data_rows : args.sampling.rows;
+  const std::int64_t batch = std::min(args.sampling.batch, args.sampling.rows);
+  for (const std::int64_t size : {batch, batch == 0 ? 0 : args.sampling.rows % batch})
+    if (size != 0) prepare_windows({size, rows, groups_of(size, plan_.stretch).count});
+  attach_scratch();
   for (Worker& w : workers_) {
     w.context = {w.buffers.data(), 0, rows, 0, 0, static_cast<std::int64_t>(args.seed), 1, 0, 1};
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
@@ -114,11 +171,11 @@ void Runner::bind(const RunArgs& args) {
       if (b.kind == Buffer::Kind::result) w.buffers[i] = args.outputs[at];
       if (b.kind != Buffer::Kind::input) continue;
       const std::string name = role(i);
-      w.buffers[i] = name == "step"   ? &w.context.step
-                     : name == "seed" ? &w.context.seed
+      w.buffers[i] = name == "step"    ? &w.context.step
+                     : name == "seed"  ? &w.context.seed
                      : name == "first" ? &w.context.first
-                     : name == "rows" ? static_cast<void*>(row_numbers_.bytes())
-                                      : args.inputs[at];
+                     : name == "rows"  ? static_cast<void*>(row_numbers_.bytes())
+                                       : args.inputs[at];
     }
   }
 }
@@ -201,7 +258,9 @@ void Runner::run_chain(const Phase& phase, int thread, int threads) {
 }
 
 void Runner::run_kernel(std::size_t kernel, const Worker& worker, int part, int parts) {
-  if (plan_.schedule.kernels[kernel].kind == KernelKind::library)
+  if (windows_[kernel])
+    run_window(kernel, worker, part, parts);
+  else if (plan_.schedule.kernels[kernel].kind == KernelKind::library)
     run_library(plan_.schedule.kernels[kernel].roots[0], worker, part, parts);
   else
     code_.call(kernel, &worker.context, part, parts);
@@ -217,13 +276,26 @@ void Runner::run_library(const ir::Node* matmul, const Worker& worker, int part,
   const std::int64_t m = side(shape, 2), n = side(shape, 1), depth = side(a, ta ? 2 : 1);
   if (m * n == 0) return;
   const std::int64_t batch = shape.count(sizes) / (m * n);
-  const auto memory = [&](const ir::Node* node) {
-    return worker.buffers[static_cast<std::size_t>(plan_.buffer_of(node))];
-  };
   library_matmul_part(dense_matmul(m, n, depth, ta, tb, batch),
-                      static_cast<const float*>(memory(storage_of(matmul->inputs[0].id()))),
-                      static_cast<const float*>(memory(storage_of(matmul->inputs[1].id()))),
-                      static_cast<float*>(memory(matmul)), part, parts);
+                      static_cast<const float*>(memory_of(storage_of(matmul->inputs[0].id()), worker)),
+                      static_cast<const float*>(memory_of(storage_of(matmul->inputs[1].id()), worker)),
+                      static_cast<float*>(memory_of(matmul, worker)), part, parts);
+}
+
+void Runner::run_window(std::size_t kernel, const Worker& worker, int part, int parts) {
+  const Window& window = *windows_[kernel];
+  const ir::Node* node = plan_.schedule.kernels[kernel].roots[0];
+  const std::int64_t batch = window.batch.value({worker.context.batch, worker.context.rows});
+  const auto input = [&](std::size_t i) -> const void* {
+    return i < node->inputs.size() ? memory_of(storage_of(node->inputs[i].id()), worker) : nullptr;
+  };
+  void* out = memory_of(node, worker);
+  if (window.library)
+    window.library->run(batch, static_cast<const float*>(input(0)), static_cast<const float*>(input(1)),
+                        static_cast<float*>(out), part, parts,
+                        static_cast<std::size_t>(&worker - workers_.data()));
+  else
+    window.loops.run(batch, input(0), input(1), out, part, parts);
 }
 
 void Runner::copy_states(const Worker& worker) {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <tightloop/backends/cpu/codegen/generate.h>
+#include <tightloop/backends/cpu/library/convolution.h>
 #include <tightloop/backends/cpu/plan/batchwise.h>
 #include <tightloop/backends/cpu/plan/plan.h>
 #include <tightloop/backends/cpu/runtime/context.h>
 #include <tightloop/backends/cpu/runtime/cost.h>
 #include <tightloop/backends/cpu/runtime/team.h>
+#include <tightloop/backends/cpu/windows/window_kernel.h>
 #include <tightloop/backends/executable.h>
 
+#include <memory>
+#include <optional>
 #include <vector>
 
 namespace tightloop::backends::cpu {
@@ -42,7 +46,17 @@ class Runner {
     std::ptrdiff_t row_bytes;  ///< of one sample
   };
 
-  KernelWork work_of(const Kernel& kernel, const Sizes& sizes) const;
+  /// How a kernel of kind `window` runs: by the library where it can, else by its own loops.
+  struct Window {
+    explicit Window(const ir::Node& n);
+    std::int64_t items(std::int64_t batch) const;
+
+    Dim batch;
+    WindowKernel loops;
+    std::optional<LibraryConvolution> library;
+  };
+
+  KernelWork work_of(std::size_t kernel, const Sizes& sizes) const;
   std::string role(std::size_t buffer) const;
   bool read_in_chains_only(int buffer) const;
   void loop(const Sampling& sampling, std::int64_t first, std::int64_t steps, int thread, int threads);
@@ -51,6 +65,12 @@ class Runner {
   void run_chain(const Phase& phase, int thread, int threads);
   void run_kernel(std::size_t kernel, const Worker& worker, int part, int parts);
   void run_library(const ir::Node* matmul, const Worker& worker, int part, int parts);
+  void run_window(std::size_t kernel, const Worker& worker, int part, int parts);
+  void prepare_windows(const Sizes& sizes);
+  void attach_scratch();
+  void* memory_of(const ir::Node* node, const Worker& worker) const {
+    return worker.buffers[static_cast<std::size_t>(plan_.buffer_of(node))];
+  }
   void copy_states(const Worker& worker);
   void wait(int thread, int threads) {
     if (threads > 1) team_.barrier().wait(thread);
@@ -62,9 +82,11 @@ class Runner {
   int rows_buffer_ = -1;      ///< the input of role rows
   bool own_rows_ = false;     ///< each thread needs the row numbers of its own samples only
   std::vector<bool> shared_;  ///< by kernel: worth sharing out
+  std::vector<std::unique_ptr<Window>> windows_;  ///< by kernel, null for other kinds
   std::vector<Local> locals_;
   Array arena_{DType::u8, {0}};
   Array row_numbers_{DType::i64, {1}};
+  Array scratch_{DType::u8, {0}};  ///< of the library's convolutions, a part for each thread
   std::vector<Worker> workers_;
   Team team_;
 };

@@ -108,6 +108,7 @@ void emit_kernel(llvm::Module& module, Input& input, std::size_t i) {
       break;
     case KernelKind::library:
     case KernelKind::assembly:
+    case KernelKind::window:
       break;
   }
   k.finish();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/backends/cpu/library/matmul.h>
+#include <tightloop/backends/cpu/library/one_thread.h>
 #include <tightloop/base/error.h>
 
-#include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>
@@ -17,22 +17,6 @@ constexpr std::int64_t kLeastColumns = 128;
 constexpr std::int64_t kMostSide = 512;
 constexpr std::int64_t kSideMultiple = 16;
 constexpr std::int64_t kCutsPerSide = 4;
-
-/// Keeps oneDNN to the calling thread, also outside a parallel region.
-class OneThread {
- public:
-  OneThread() : before_(omp_get_max_threads()) {
-    if (before_ != 1) omp_set_num_threads(1);
-  }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-  ~OneThread() {
-    if (before_ != 1) omp_set_num_threads(before_);
-  }
-
- private:
-  int before_;
-};
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/backends/cpu/plan/cost.h>
 #include <tightloop/backends/cpu/plan/schedule.h>
+#include <tightloop/backends/cpu/plan/windows.h>
 #include <tightloop/ops/index.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ double own_cost(const ir::Node& n) {
   if (n.op->kind == OpKind::random) return 60;
   if (n.op == &ops::gather_op() && n.type.shape.count() == n.inputs[1].shape().count())
     return 12;  // lane by lane
-  if (n.op->kind == OpKind::indexing) return 2;
+  if (n.op->kind == OpKind::indexing || n.op->kind == OpKind::window) return 2;
   if (n.op == &ops::pad_op() || n.op == &ops::concat_op()) return 4;
   if (n.op->kind == OpKind::view || n.op->kind == OpKind::source) return 0;
   if (std::find(kDivisions.begin(), kDivisions.end(), n.op->name) != kDivisions.end()) return 8;
@@ -52,6 +53,11 @@ double flops_of(const ir::Node& n, const Sizes& sizes) {
       const bool transposed = n.attrs.get<bool>("transpose_a", false);
       const Dim k = a[a.rank() - (transposed ? 2 : 1)];
       return 2 * elements * static_cast<double>(k.value(sizes));
+    }
+    case ir::OpKind::window: {
+      if (!is_weight_pieces(&n)) return ops::window_flops(n, sizes);
+      const ops::ConvolutionShape shape = convolution_of(n);
+      return 2 * static_cast<double>(shape.batch.value(sizes)) * static_cast<double>(shape.products());
     }
     case ir::OpKind::reduction:
       return static_cast<double>(n.inputs[0].shape().count(sizes));

@@ -51,7 +51,8 @@ class Planner {
   void store_in(const Node* r, int buffer) {
     // These kernels write one place only.
     const KernelKind kind = plan_.schedule.kernels[static_cast<std::size_t>(plan_.schedule.home.at(r))].kind;
-    const bool once = kind == KernelKind::scatter || kind == KernelKind::library;
+    const bool once =
+        kind == KernelKind::scatter || kind == KernelKind::library || kind == KernelKind::window;
     if (once && plan_.memory.contains(r)) {
       plan_.copies.push_back({plan_.memory.at(r), buffer});
       return;

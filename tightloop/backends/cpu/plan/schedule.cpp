@@ -4,6 +4,7 @@
 #include <tightloop/backends/cpu/plan/cost.h>
 #include <tightloop/backends/cpu/plan/phases.h>
 #include <tightloop/backends/cpu/plan/schedule.h>
+#include <tightloop/backends/cpu/plan/windows.h>
 #include <tightloop/ops/functions.h>
 #include <tightloop/ops/index.h>
 
@@ -21,6 +22,9 @@ bool is_op(const Node* n, const ir::OpDef& op) { return n->op == &op; }
 
 bool is_identity(const Node* n) { return is_op(n, ops::stop_gradient_op()); }
 
+/// Its inputs are whole arrays in memory, not values computed in its loops.
+bool reads_memory(const Node* n) { return n->op->kind == OpKind::contraction || is_window(n); }
+
 bool moves_only_ones(const Node* transposed) {
   std::int64_t last = -1;
   for (const std::int64_t from : transposed->attrs.at<ir::Ints>("perm")) {
@@ -37,7 +41,7 @@ class RootFinder {
   explicit RootFinder(const ir::Graph& graph) : order_(ir::topological(graph)) {
     for (const Node* n : order_) {
       if (computes_as_root(n)) roots_.insert(n);
-      if (n->op->kind == OpKind::contraction)
+      if (reads_memory(n))
         for (const Tensor& t : n->inputs) add(storage_of(t.id()));
       if (is_assembly(n))
         for (const Tensor& t : n->inputs) add(t.id());
@@ -152,6 +156,7 @@ class Clusterer {
     Kernel k;
     k.domain = squeezed(r->type.shape);
     k.kind = goes_to_library(r)                   ? KernelKind::library
+             : is_window(r)                       ? KernelKind::window
              : r->op->kind == OpKind::contraction ? KernelKind::matmul
              : is_assembly(r)                     ? KernelKind::assembly
              : is_reduction(r)                    ? KernelKind::reduce
@@ -301,7 +306,7 @@ bool is_reduction(const Node* n) { return n->op->kind == OpKind::reduction; }
 
 bool computes_as_root(const Node* n) {
   return n->op->kind == OpKind::contraction || n->op->kind == OpKind::reduction ||
-         is_op(n, ops::scatter_add_op()) || is_assembly(n);
+         is_op(n, ops::scatter_add_op()) || is_assembly(n) || is_window(n);
 }
 
 int Schedule::phase_of(int kernel) const {
@@ -317,7 +322,7 @@ std::vector<Leaf> leaves_of(const Node* root, const NodeSet& roots) {
   NodeSet walked;
   const bool keeps = root->op->kind == OpKind::elementwise || is_unit_reshape(root);
   for (const Tensor& t : root->inputs) {
-    const Node* n = root->op->kind == OpKind::contraction ? storage_of(t.id()) : t.id();
+    const Node* n = reads_memory(root) ? storage_of(t.id()) : t.id();
     collect_leaves(n, keeps, roots, seen, order, walked_aligned, walked);
   }
   std::vector<Leaf> out;
@@ -355,7 +360,7 @@ ir::Graph prepare(const ir::Graph& graph) {
         return ir::make_node(ops::matmul_op(), {inputs[0], transpose(inputs[1], rank - 2, rank - 1)},
                              std::move(attrs));
       });
-  return split_batch_sums(lower_concats(row_major));
+  return split_batch_sums(lower_concats(split_weight_gradients(row_major)));
 }
 
 }  // namespace tightloop::backends::cpu

@@ -15,10 +15,20 @@
 
 namespace tightloop::backends::cpu {
 
-/// The last two have no generated code: the library computes, and an assembly (assembly.h) is there when its
-/// pieces are.
-enum class KernelKind : std::uint8_t { elementwise, reduce, matmul, scatter, transpose, library, assembly };
-inline bool is_generated(KernelKind k) { return k != KernelKind::library && k != KernelKind::assembly; }
+/// The last three have no generated code: functions of library/ and windows/ compute, and an assembly
+/// (assembly.h) is there when its pieces are.
+enum class KernelKind : std::uint8_t {
+  elementwise,
+  reduce,
+  matmul,
+  scatter,
+  transpose,
+  library,
+  window,
+  assembly
+};
+/// Whether LLVM makes its code.
+constexpr bool is_generated(KernelKind kind) { return kind < KernelKind::library; }
 
 struct Kernel {
   KernelKind kind = KernelKind::elementwise;
@@ -53,7 +63,7 @@ Schedule make_schedule(const ir::Graph& graph);
 
 /// Backend-specific rewriting before scheduling: matmul operands become row-major along N (an explicit
 /// transpose node where they are not); concatenations are taken apart (plan/assembly.h); sums over the batch
-/// are split (plan/batchwise.h).
+/// are split (plan/batchwise.h, plan/windows.h).
 ir::Graph prepare(const ir::Graph& graph);
 
 /// Matrix products that oneDNN computes: f32 with a weight (its two static dims) of at least kLibraryWeight
@@ -71,7 +81,8 @@ bool is_input(const ir::Node* n);
 /// Reshape that only adds or drops dims of 1, or an identity.
 bool is_unit_reshape(const ir::Node* n);
 bool is_reduction(const ir::Node* n);
-/// Contractions, reductions, scatters and assemblies: never computed inside another kernel's loop.
+/// Contractions, reductions, scatters, assemblies, convolutions and pooling: never computed inside another
+/// kernel's loop.
 bool computes_as_root(const ir::Node* n);
 
 struct Leaf {
