@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every layer that a forward text may call against PyTorch: output and all gradients.
+// Every layer that a forward text may call, in evaluation, against PyTorch: output and all gradients.
 #include <tests/support/cases.h>
 #include <tests/support/evaluate.h>
 #include <tightloop/nn/layers/layer.h>
@@ -24,7 +24,7 @@ TEST_P(LayerFixtures, AgreeWithPyTorch) {
     const testing::Feed x{c.at("x"), batched}, upstream{c.at("upstream"), batched};
     const auto layer = make_layer(c.name, c.options, testing::type_of(x));
     const auto parameters = layer->parameters();
-    for (const auto& p : parameters) p.parameter->assign(c.at("value." + p.path));
+    for (const auto& s : layer->states()) s.assign(c.at("value." + s.path));
     const auto out = testing::evaluate(GetParam(), {x, upstream}, [&](const std::vector<Tensor>& in) {
       const Tensor y = (*layer)(in[0]);
       std::vector<Tensor> wrt;
@@ -34,12 +34,13 @@ TEST_P(LayerFixtures, AgreeWithPyTorch) {
       for (const Tensor& g : gradients(sum(y * in[1]), wrt)) outputs.push_back(g);
       return outputs;
     });
-    testing::expect_close(out[0], c.at("y"), 2e-6, 1e-6);
+    const double loose = c.name.ends_with("_norm") ? 5 : 1;  // sums in another order, divided by their spread
+    testing::expect_close(out[0], c.at("y"), loose * 2e-6, loose * 1e-6);
     std::size_t next = 1;
     if (const Array* gradient = c.find("gradient"))
-      testing::expect_close(out.at(next++), *gradient, 3e-6, 1e-6);
+      testing::expect_close(out.at(next++), *gradient, loose * 3e-6, loose * 1e-6);
     for (const auto& p : parameters)
-      testing::expect_close(out.at(next++), c.at("gradient." + p.path), 3e-6, 1e-6);
+      testing::expect_close(out.at(next++), c.at("gradient." + p.path), loose * 3e-6, loose * 1e-6);
   }
   for (const LayerDef* def : all_layers()) EXPECT_TRUE(seen.contains(std::string(def->name))) << def->name;
 }
