@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every layer that a forward text may call against PyTorch: output and all gradients.
+// Every layer that a forward text may call, in evaluation, against PyTorch: output and all gradients.
 #include <tests/support/cases.h>
 #include <tests/support/evaluate.h>
 #include <tightloop/nn/layers/layer.h>
@@ -12,12 +12,13 @@ namespace {
 
 using testing::Case;
 
-/// Elements within 3e-6 of the wanted ones, where they cancel within as much of the largest or 1e-6.
-void expect_alike(const Array& got, const Array& wanted) {
+/// Elements within `loose` times 3e-6 of the wanted ones, where they cancel within as much of the largest or
+/// 1e-6.
+void expect_alike(const Array& got, const Array& wanted, double loose) {
   double largest = 0;
   for (std::int64_t i = 0; i < wanted.count(); ++i)
     if (std::isfinite(wanted.at(i))) largest = std::max(largest, std::abs(wanted.at(i)));
-  testing::expect_close(got, wanted, 3e-6, std::max(1e-6, 3e-6 * largest));
+  testing::expect_close(got, wanted, loose * 3e-6, loose * std::max(1e-6, 3e-6 * largest));
 }
 
 class LayerFixtures : public ::testing::TestWithParam<CompileOptions> {};
@@ -32,7 +33,7 @@ TEST_P(LayerFixtures, AgreeWithPyTorch) {
     const testing::Feed x{c.at("x"), batched}, upstream{c.at("upstream"), batched};
     const auto layer = make_layer(c.name, c.options, testing::type_of(x));
     const auto parameters = layer->parameters();
-    for (const auto& p : parameters) p.parameter->assign(c.at("value." + p.path));
+    for (const auto& s : layer->states()) s.assign(c.at("value." + s.path));
     const auto out = testing::evaluate(GetParam(), {x, upstream}, [&](const std::vector<Tensor>& in) {
       const Tensor y = (*layer)(in[0]);
       std::vector<Tensor> wrt;
@@ -42,10 +43,11 @@ TEST_P(LayerFixtures, AgreeWithPyTorch) {
       for (const Tensor& g : gradients(sum(y * in[1]), wrt)) outputs.push_back(g);
       return outputs;
     });
-    expect_alike(out[0], c.at("y"));
+    const double loose = c.name.ends_with("_norm") ? 5 : 1;  // sums in another order, divided by their spread
+    expect_alike(out[0], c.at("y"), loose);
     std::size_t next = 1;
-    if (const Array* gradient = c.find("gradient")) expect_alike(out.at(next++), *gradient);
-    for (const auto& p : parameters) expect_alike(out.at(next++), c.at("gradient." + p.path));
+    if (const Array* gradient = c.find("gradient")) expect_alike(out.at(next++), *gradient, loose);
+    for (const auto& p : parameters) expect_alike(out.at(next++), c.at("gradient." + p.path), loose);
   }
   for (const LayerDef* def : all_layers()) EXPECT_TRUE(seen.contains(std::string(def->name))) << def->name;
 }

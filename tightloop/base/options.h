@@ -22,7 +22,7 @@ using OptionValue = std::variant<std::monostate, bool, std::int64_t, double, std
 /// of them, held as a list.
 enum class OptionType : std::uint8_t { none, boolean, integer, number, text, list, sizes };
 
-/// What an option may be. A whole number serves where a number is wanted.
+/// What an option may be. A whole number serves where a number is wanted, a number as a list of one.
 struct OptionSpec {
   std::string_view name;
   OptionType type = OptionType::number;
@@ -30,6 +30,7 @@ struct OptionSpec {
   std::string_view doc = {};
   bool required = false;
   bool or_text = false;  ///< a text serves too
+  bool or_none = false;  ///< none may be given although there is a default
 };
 
 /// A few named values in the order given.
