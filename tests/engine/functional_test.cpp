@@ -61,6 +61,18 @@ TEST_P(Functional, JvpIsTheChangeAlongADirection) {
   expect_close(of_both.array(), Tensor(Tensor(second) + slope).array(), 1e-7, 1e-8);
 }
 
+TEST_P(Functional, JvpLeavesOneForwardSweep) {
+  const Tensor x = real({5, 3}, 1), a = real({3, 4}, 2), b = real({4, 2}, 3);
+  const auto net = [&](const Tensor& t) { return tanh(matmul(tanh(matmul(t, a)), b)); };
+  auto f = compile([&](const Tensor& t, const Tensor& v) { return jvp(net)(t, v); }, {.compile = GetParam()});
+  f(x, real({5, 3}, 4));
+  int products = 0, nodes = 0;
+  for (const ir::Node* node : ir::topological(f.programs().program(0).graph()))
+    ++nodes, products += node->op->name == "matmul" ? 1 : 0;
+  EXPECT_EQ(products, 4) << "two of the value, two of the tangent";
+  EXPECT_LE(nodes, 20);
+}
+
 TEST_P(Functional, JvpGivesEveryResultItsTangent) {
   const auto several = [](const Tensor& x) {
     return std::make_pair(std::vector<Tensor>{sum(x), x * x}, cast(x > 0.0, DType::i64));
