@@ -4,6 +4,7 @@
 #include <tests/support/evaluate.h>
 #include <tightloop/engine/functional.h>
 #include <tightloop/nn/losses.h>
+#include <tightloop/nn/module.h>
 
 namespace tightloop {
 namespace {
@@ -67,6 +68,35 @@ TEST_P(TorchFunc, Products) {
   expect(c, "hvp", compiled([&](const Parts& at, const Parts& along) {
            return hvp([&](const Parts& q) { return loss_of(q, x, target); })(at, along);
          })(p, v));
+}
+
+/// The same network as a module.
+struct Net : nn::Module {
+  Parameter in_weight{{6, 3}, DType::f64}, in_bias{{6}, DType::f64}, out_weight{{4, 6}, DType::f64},
+      out_bias{{4}, DType::f64};
+  void fields(nn::Fields& f) override {
+    f("in_weight", in_weight)("in_bias", in_bias)("out_weight", out_weight)("out_bias", out_bias);
+  }
+  Tensor operator()(const Tensor& x) { return network({in_weight, in_bias, out_weight, out_bias}, x); }
+};
+
+TEST_P(TorchFunc, ModulesToo) {
+  Net net;
+  for (std::size_t i = 0; i < p.size(); ++i) net.parameters()[i].parameter->assign(p[i].array());
+  const auto one = [&](const Tensor& row, const Tensor& label) {
+    return nn::cross_entropy(net(unsqueeze(row, 0)), unsqueeze(label, 0));
+  };
+  const auto all = [&](const Tensor& rows, const Tensor& labels) {
+    return nn::cross_entropy(net(rows), labels);
+  };
+  expect(c, "per_sample", vmap(grad(one, net.variables()))(x, target));
+  expect(c, "per_sample",
+         compile(vmap(grad(one, net.variables())), {.batch = true, .compile = GetParam()})(x, target));
+  expect(c, "hvp", compiled(hvp(all, net.variables()))(v, x, target));
+  const auto [value, slopes] = value_and_grad(all, net.variables())(x, target);
+  const Tensor mean_slope = mean(Tensor(c.at("per_sample.out.bias")), {0});
+  expect_close(slopes[3].array(), mean_slope.array(), 1e-12, 1e-13);
+  EXPECT_NEAR(value.item(), mean(vmap(one)(x, target)).item(), 1e-13);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, TorchFunc, ::testing::ValuesIn(testing::backends()),

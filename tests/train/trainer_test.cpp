@@ -115,6 +115,17 @@ TEST(Trainer, LbfgsMinimizesOverAllRows) {
   }
 }
 
+TEST(Trainer, LbfgsCountsIterationsAsSteps) {
+  Net net;
+  TrainerOptions o = options(9, 100);
+  o.max_steps = 5;
+  const auto slow = optim::Lbfgs({.lr = 0.01, .max_iter = 3});
+  const History history = Trainer(o).fit(net, kMse, slow, rows(100));
+  EXPECT_EQ(history.epochs.size(), 2u) << "the epoch that reaches max_steps is the last";
+  EXPECT_EQ(history.epochs[0].step, 3);
+  EXPECT_EQ(history.steps, 6);
+}
+
 TEST(Trainer, LbfgsGoesTheSameWayForEveryBatch) {
   std::vector<double> losses;
   for (const char* reduction : {"mean", "sum"})

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 namespace tightloop::train {
 namespace {
@@ -64,6 +65,7 @@ class Fit {
       const TrainerOptions& options, const Metrics& metrics)
       : data_(data),
         options_(options),
+        iterations_(optimizer.options().max_iter),
         spec_(DataSpec::of(data.train.data, data.target, data.scales)),
         session_(unshared(model), loss, optimizer, spec_, data.train,
                  {options.batch, false, false, options.seed, options.compile}),
@@ -74,13 +76,12 @@ class Fit {
     if (data.validation)
       evaluator_.emplace(model, loss, metrics, spec_, *data.validation, options.evaluation_batch(),
                          parameters_of(model), options.compile);
-    epochs_ = options.max_steps > 0 ? std::min(options.epochs, options.max_steps) : options.epochs;
   }
 
   History run() {
     first_pass();
     try {
-      for (std::int64_t epoch = 1; epoch <= epochs_ && !ended_; ++epoch) run_epoch(epoch);
+      for (std::int64_t epoch = 1; epoch <= options_.epochs && !ended_; ++epoch) run_epoch(epoch);
     } catch (const Error& e) {  // the data was good in the first pass, so it is the loss
       whole_.put(search_.x());
       throw NonFinite(e.what());
@@ -97,6 +98,14 @@ class Fit {
     if (verified < session_.steps_per_epoch()) session_.run(session_.steps_per_epoch() - verified);
   }
 
+  /// Iterations of the whole run.
+  std::int64_t most_steps() const {
+    std::int64_t all = 0;
+    if (__builtin_mul_overflow(options_.epochs, iterations_, &all))
+      all = std::numeric_limits<std::int64_t>::max();
+    return options_.max_steps > 0 ? std::min(all, options_.max_steps) : all;
+  }
+
   void run_epoch(std::int64_t epoch) {
     const auto epoch_start = Clock::now();
     const optim::Minimum m = search_.step();
@@ -106,13 +115,12 @@ class Fit {
     const double rows = static_cast<double>(m.evaluations * data_.train.count());
     const double rate = rows / std::max(seconds_since(epoch_start), 1e-9);
     if (options_.observer != nullptr) {
-      options_.observer->progress({epoch, options_.epochs, epoch, epochs_, m.loss, rate});
+      options_.observer->progress({epoch, options_.epochs, history_.steps, most_steps(), m.loss, rate});
       history_.stopped = options_.observer->stop();
     }
-    ended_ = history_.stopped || m.converged;
+    ended_ = history_.stopped || m.converged || epoch == options_.epochs || history_.steps >= most_steps();
     EpochRecord record{epoch, history_.steps, m.loss, {}, rate, 0};
-    if (evaluator_ && (ended_ || epoch == epochs_ || epoch % options_.evaluate_every == 0))
-      record.validation = evaluator_->run();
+    if (evaluator_ && (ended_ || epoch % options_.evaluate_every == 0)) record.validation = evaluator_->run();
     record.seconds = seconds_since(start_);
     history_.epochs.push_back(record);
     if (options_.observer != nullptr) options_.observer->epoch(record);
@@ -120,13 +128,13 @@ class Fit {
 
   const TrainingData& data_;
   const TrainerOptions& options_;
+  std::int64_t iterations_;  ///< of an epoch
   DataSpec spec_;
   Session session_;
   WholeLoss whole_;
   optim::LbfgsSearch search_;
   std::optional<Evaluator> evaluator_;
   History history_;
-  std::int64_t epochs_ = 0;
   bool ended_ = false;
   Clock::time_point start_ = Clock::now();
 };
