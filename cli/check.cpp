@@ -15,6 +15,17 @@ void print_inputs(const train::PreparedJob& p) {
   say(fmt::format("{:<20} {}\n", "output", to_string(p.model->output())));
 }
 
+/// What each parameter learns with, when not all learn alike.
+void print_groups(const train::PreparedJob& p) {
+  if (p.optimizer->groups().empty()) return;
+  for (const auto& [path, parameter] : p.model->parameters()) {
+    const optim::Membership m = optim::membership(*p.optimizer, path);
+    say(fmt::format("{:<20} lr {:<10} weight_decay {:<10} {}\n", path, m.lr, m.weight_decay,
+                    m.group == nullptr ? "in no group" : fmt::format("group {}", m.group->pattern)));
+  }
+  say("\n");
+}
+
 void print_memory(const train::MemoryPlan& plan) {
   say(fmt::format("training data        {:>14} bytes\n", plan.data));
   say(fmt::format("states               {:>14} bytes  parameters, buffers, optimizer, sums\n", plan.states));
@@ -30,6 +41,7 @@ void run(const JobArguments& a) {
   say(train::to_toml(job) + "\n");
   print_inputs(prepared);
   say(fmt::format("\n{}\n", prepared.model->summary()));
+  print_groups(prepared);
   say(idle_text(prepared));
   say(fmt::format(
       "{} training rows, {} validation rows, {} steps an epoch\n\n", prepared.data.data.train.count(),

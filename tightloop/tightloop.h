@@ -10,6 +10,7 @@
 #include <tightloop/data/normalize.h>
 #include <tightloop/engine/compile.h>
 #include <tightloop/engine/evaluate.h>
+#include <tightloop/engine/functional.h>
 #include <tightloop/engine/print.h>
 #include <tightloop/io/idx.h>
 #include <tightloop/io/npy.h>

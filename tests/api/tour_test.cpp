@@ -34,6 +34,17 @@ TEST(Tour, GradientsOfGradients) {
   EXPECT_DOUBLE_EQ(curvature(tl::scalar(2)).item(), 12);
 }
 
+TEST(Tour, FunctionsOfFunctionsAndLbfgs) {
+  auto cube = [](const Tensor& x) { return x * x * x; };
+  const Tensor two = tl::scalar(2, tl::DType::f64), one = tl::scalar(1, tl::DType::f64);
+  EXPECT_DOUBLE_EQ(tl::sum(tl::vmap(tl::grad(cube))(tl::ones({5}))).item(), 15);
+  EXPECT_DOUBLE_EQ(tl::jvp(cube)(two, one).second.item(), 12);
+  EXPECT_DOUBLE_EQ(tl::hvp(cube)(two, one).item(), 12);
+  const tl::Variable x(tl::Array::scalar(0.0), "x");
+  tl::optim::minimize([&] { return tl::square(x.value() - 3.0); }, {x});
+  EXPECT_NEAR(x.array().at(0), 3, 1e-6);
+}
+
 TEST(Tour, OneTraceServesEveryBatchSize) {
   auto doubled = tl::compile([](const Tensor& x) { return x + x; }, {.batch = true});
   EXPECT_DOUBLE_EQ(tl::sum(doubled(tl::ones({3, 2}).eval())).item(), 12);

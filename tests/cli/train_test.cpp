@@ -51,6 +51,35 @@ TEST_F(Command, TrainWritesAWholeRun) {
   EXPECT_EQ(run("check run/job.toml").status, 0);
 }
 
+TEST_F(Command, GroupsAreListedByCheckAndKeptWithTheRun) {
+  const std::string groups =
+      " --set train.optimizer.weight_decay=0.1 --set "
+      "train.group='[{match=\"par\",lr=0.5,weight_decay=0},{match=\"*\",lr=0}]'";
+  const Outcome o = run("check job.toml" + groups);
+  ASSERT_EQ(o.status, 0) << o.out;
+  EXPECT_NE(o.out.find("par                  lr 0.5        weight_decay 0          group par\n"),
+            std::string::npos)
+      << o.out;
+  EXPECT_NE(o.out.find("lin.weight           lr 0          weight_decay 0.1        group *\n"),
+            std::string::npos)
+      << o.out;
+  ASSERT_EQ(run("train job.toml" + groups).status, 0);
+  EXPECT_EQ(run("check run/job.toml").out.find("in no group"), std::string::npos);
+  EXPECT_NE(run("check run/job.toml").out.find("group par"), std::string::npos);
+}
+
+TEST_F(Command, LbfgsTrainsAJob) {
+  const std::string lbfgs = " --set train.optimizer='{name=\"lbfgs\",line_search_fn=\"strong_wolfe\"}'";
+  for (const char* batch : {" --set data.batch=1000", " --set data.batch=8"}) {
+    const Outcome o = run("train job.toml --verify --out q" + lbfgs + batch);
+    ASSERT_EQ(o.status, 0) << o.out;
+    const std::string metrics = folder.read("q/metrics.csv");
+    EXPECT_NE(metrics.find("\n5,5,"), std::string::npos) << metrics;
+  }
+  EXPECT_EQ(run("check job.toml" + lbfgs).status, 0);
+  EXPECT_EQ(run("bench job.toml --seconds 0.1" + lbfgs).status, 0);
+}
+
 TEST_F(Command, TheSameJobGivesTheSameBits) {
   run("train job.toml --out a");
   run("train job.toml --out b");

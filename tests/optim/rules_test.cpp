@@ -2,6 +2,7 @@
 // Update rules at the values that the definitions demand, parameter groups, and resuming.
 #include <tests/support/evaluate.h>
 #include <tests/support/files.h>
+#include <tests/support/update_rules.h>
 #include <tightloop/engine/compile.h>
 #include <tightloop/optim/optim.h>
 
@@ -77,6 +78,33 @@ TEST_P(Rules, GroupsScaleTheRate) {
   EXPECT_NEAR(t.value(1), 0.95, 1e-7);
 }
 
+TEST_P(Rules, GroupsHaveTheirOwnRate) {
+  Training t(GetParam(), std::make_unique<Sgd>(SgdOptions{.lr = 0.1}), {"a", "b", "c"},
+             {{.pattern = "b", .lr = 0.03}, {.pattern = "[bc]", .lr = 1}, {.pattern = "?", .lr_scale = 0}});
+  EXPECT_ERROR(t.step(1), "no parameter matches '[bc]'");
+  Training u(GetParam(), std::make_unique<Sgd>(SgdOptions{.lr = 0.1}), {"a", "b", "c"},
+             {{.pattern = "b", .lr = 0.03}, {.pattern = "b*", .lr = 1}, {.pattern = "c", .lr_scale = 0}});
+  u.step(1);
+  EXPECT_NEAR(u.value(0), 0.9, 1e-7);
+  EXPECT_NEAR(u.value(1), 0.97, 1e-7) << "the first match counts";
+  EXPECT_EQ(u.value(2), 1);
+  u.state().set_lr(0.05);
+  u.step(1);
+  EXPECT_NEAR(u.value(1), 0.955, 1e-7) << "a group's rate moves as the optimizer's";
+}
+
+TEST_P(Rules, EveryRuleTakesAGroupsRate) {
+  for (const OptimizerDef* def : testing::update_rules()) {
+    const Shape shape = def->name == "muon" ? Shape{1, 1} : Shape{};
+    Training t(GetParam(), make_optimizer(def->name, {{"lr", 0.5}}), {"w", "b"},
+               {{.pattern = "b", .lr = 0.25}}, 1, shape);
+    Training alone(GetParam(), make_optimizer(def->name, {{"lr", 0.25}}), {"b"}, {}, 1, shape);
+    for (int i = 0; i < 3; ++i) t.step(0.3), alone.step(0.3);
+    EXPECT_EQ(t.value(1), alone.value(0)) << def->name;
+    EXPECT_NE(t.value(0), t.value(1)) << def->name;
+  }
+}
+
 TEST_P(Rules, TheRateCanChangeBetweenSteps) {
   Training t(GetParam(), std::make_unique<Sgd>(SgdOptions{.lr = 0.1}), {"a"});
   t.step(1);
@@ -95,7 +123,7 @@ Options with_all_slots(std::string_view name) {
 }
 
 TEST_P(Rules, ResumingContinuesBitForBit) {
-  for (const OptimizerDef* def : all_optimizers()) {
+  for (const OptimizerDef* def : testing::update_rules()) {
     const Options options = with_all_slots(def->name);
     const Shape shape = def->name == "muon" ? Shape{1, 1} : Shape{};
     const auto gradient = [](int step) { return std::sin(step * 1.7); };
@@ -116,7 +144,7 @@ TEST_P(Rules, ResumingContinuesBitForBit) {
 }
 
 TEST_P(Rules, ALostGradientIsSeen) {
-  for (const OptimizerDef* def : all_optimizers()) {
+  for (const OptimizerDef* def : testing::update_rules()) {
     const Shape shape = def->name == "muon" ? Shape{1, 1} : Shape{};
     Training t(GetParam(), make_optimizer(def->name), {"w"}, {}, 1, shape);
     t.step(NAN);
@@ -125,7 +153,7 @@ TEST_P(Rules, ALostGradientIsSeen) {
 }
 
 TEST_P(Rules, ExcludedParametersDoNotDecayUnderAnyRule) {
-  for (const OptimizerDef* def : all_optimizers()) {
+  for (const OptimizerDef* def : testing::update_rules()) {
     const Shape shape = def->name == "muon" ? Shape{1, 1} : Shape{};
     Training t(GetParam(), make_optimizer(def->name, {{"weight_decay", 0.1}, {"lr", 0.1}}), {"w", "bias"},
                without_decay({"bias"}), 1, shape);
@@ -228,6 +256,9 @@ TEST(RuleErrors, MuonIsForMatrices) {
 TEST(RuleErrors, APatternThatMatchesNothingIsAMistake) {
   State state(Sgd(), {Variable(Array(DType::f32, {2}), "lin.weight")}, without_decay({"*.bias"}));
   EXPECT_ERROR(state.update({zeros({2})}), "no parameter matches '*.bias'");
+  EXPECT_ERROR(check_patterns(without_decay({"*.wieght"}), {"lin.weight"}), "did you mean '*.weight'?");
+  EXPECT_ERROR(check_patterns(without_decay({"lni.*"}), {"lin.weight"}), "did you mean 'lin.*'?");
+  EXPECT_ERROR(with_groups(Sgd(), {{.pattern = "*", .lr = -1}}), "group '*': invalid learning rate -1");
   EXPECT_ERROR(state.update({}), "0 gradients for 1 variables");
 }
 

@@ -4,6 +4,7 @@
 // enlarge rounding.
 #include <tests/support/cases.h>
 #include <tests/support/evaluate.h>
+#include <tests/support/update_rules.h>
 #include <tightloop/optim/optimizer.h>
 
 #include <set>
@@ -67,7 +68,7 @@ TEST_P(Trajectories, AgreeWithPyTorch) {
       }
     }
   }
-  for (const OptimizerDef* def : all_optimizers())
+  for (const OptimizerDef* def : testing::update_rules())
     EXPECT_TRUE(seen.contains(std::string(def->name))) << def->name;
 }
 

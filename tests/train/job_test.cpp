@@ -32,6 +32,7 @@ epochs = 300
 loss = { name = "huber", delta = 0.5 }
 optimizer = { name = "adam", lr = 5e-4 }
 metrics = ["mae"]
+group = [{ match = "*.bias", weight_decay = 0 }, { match = ["par", "lin.*"], lr = 1e-3 }]
 [output]
 directory = "run"
 )";
@@ -72,6 +73,39 @@ TEST(Job, ResolvedJobReadsBackAsItself) {
     const std::string name(key.path.substr(key.path.rfind('.') + 1));
     EXPECT_EQ(resolved.find(name + " = ") == std::string::npos, key.path == "model.weights") << key.path;
   }
+}
+
+TEST(Job, ReadsGroups) {
+  const Job job = parse_job(kGood, "job.toml");
+  ASSERT_EQ(job.train.groups.size(), 2u);
+  EXPECT_EQ(job.train.groups[0].match, std::vector<std::string>{"*.bias"});
+  EXPECT_EQ(job.train.groups[0].weight_decay, 0);
+  EXPECT_FALSE(job.train.groups[0].lr);
+  EXPECT_EQ(job.train.groups[1].match.size(), 2u);
+  EXPECT_EQ(job.train.groups[1].lr, 1e-3);
+  const std::string sections = replaced("group = [{ match = \"*.bias\", weight_decay = 0 }, ", "") +
+                               "[[train.group]]\nmatch = \"*\"\nlr = 1\n";
+  EXPECT_NE(message(sections).find("job.toml:"), std::string::npos) << "one way at a time";
+  const std::string moved =
+      replaced(
+          "group = [{ match = \"*.bias\", weight_decay = 0 }, { match = [\"par\", \"lin.*\"], lr = 1e-3 }]\n",
+          "") +
+      "[[train.group]]\nmatch = \"*.bias\"\nweight_decay = 0\n[[train.group]]\nmatch = \"par\"\nlr = 1\n";
+  EXPECT_EQ(parse_job(moved, "job.toml").train.groups.size(), 2u);
+}
+
+TEST(Job, RefusesGroupsThatSayNothing) {
+  const std::string whole = "{ match = \"*.bias\", weight_decay = 0 }";
+  EXPECT_NE(message(replaced(whole, "{ match = \"*.bias\", lrr = 1 }"))
+                .find("use match, lr and weight_decay (did you mean 'lr'?)"),
+            std::string::npos);
+  EXPECT_NE(
+      message(replaced(whole, "{ match = \"*.bias\" }")).find("changes nothing: give it lr or weight_decay"),
+      std::string::npos);
+  EXPECT_NE(message(replaced(whole, "{ lr = 1 }")).find("has no match"), std::string::npos);
+  EXPECT_NE(message(replaced(whole, "{ match = \"*\", lr = -1 }")).find("must be a number of at least 0"),
+            std::string::npos);
+  EXPECT_NE(message(replaced(whole, "3")).find("must be a table: write [[train.group]]"), std::string::npos);
 }
 
 TEST(Job, ForwardTextWithQuotesAndControlCharactersRoundTrips) {
@@ -121,7 +155,7 @@ TEST(Job, RefusesWithPlaceReasonAndRemedy) {
             "job.toml: data.target is missing (what the model shall predict: name = column, list or pattern, "
             "or file)");
   EXPECT_EQ(message(replaced("directory = \"run\"", "directory = \"\"")),
-            "job.toml:20:13: output.directory must be a string that is not empty, not the string ''");
+            "job.toml:21:13: output.directory must be a string that is not empty, not the string ''");
   EXPECT_EQ(message(replaced("[\"mae\"]", "[\"mae\", \"mae\"]")),
             "job.toml:18:19: train.metrics names mae twice");
   EXPECT_NE(message(replaced("init = 0.5", "init = nan")).find("init must be a finite number"),

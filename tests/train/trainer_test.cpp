@@ -3,6 +3,8 @@
 #include <tightloop/nn/losses.h>
 #include <tightloop/ops/functions.h>
 #include <tightloop/optim/adam.h>
+#include <tightloop/optim/adamw.h>
+#include <tightloop/optim/lbfgs.h>
 #include <tightloop/optim/sgd.h>
 #include <tightloop/train/trainer.h>
 
@@ -78,6 +80,84 @@ TEST(Trainer, MuonNamesTheParameterThatIsNoMatrix) {
     FAIL() << "no error";
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("parameter lin.bias is f32[1]"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Trainer, GroupsAreKeptOutOfDecay) {
+  Net net;
+  net.initialize(1);
+  net.par.assign(Array::of<float>({1}, {1}));
+  net.lin.freeze();
+  const auto rule =
+      optim::with_groups(optim::AdamW({.lr = 0.1, .weight_decay = 0.5}), optim::without_decay({"par"}));
+  data::Dataset still(
+      {{"x", Array(DType::f32, {8, 3})}, {"f", Array(DType::f32, {8, 1})}, {"y", Array(DType::f32, {8, 1})}});
+  Trainer(options(5, 4)).fit(net, kMse, rule, still);
+  EXPECT_EQ(net.par.array().at(0), 1) << "no gradient and no decay: exactly as it was";
+}
+
+TEST(Trainer, LbfgsMinimizesOverAllRows) {
+  for (const std::int64_t batch : {100, 32, 7}) {
+    for (const Backend backend : {Backend::reference, Backend::cpu}) {
+      Net net;
+      TrainerOptions o = options(40, batch);
+      o.compile.backend = backend;
+      o.verify_steps = 2;
+      const History history = Trainer(o).fit(
+          net, kMse, optim::Lbfgs({.max_iter = 1, .line_search = optim::LineSearch::strong_wolfe}), rows(100),
+          rows(40));
+      EXPECT_LT(history.epochs.size(), 40u) << "a tolerance ends the run";
+      EXPECT_LT(history.epochs.back().train_loss, 1e-9);
+      EXPECT_LT(history.epochs.back().validation->loss, 1e-9);
+      EXPECT_NEAR(net.par.array().at(0), 3, 1e-4);
+      EXPECT_NEAR(Trainer(o).evaluate(net, kMse, rows(100)).loss, history.epochs.back().train_loss, 1e-10);
+    }
+  }
+}
+
+TEST(Trainer, LbfgsCountsIterationsAsSteps) {
+  Net net;
+  TrainerOptions o = options(9, 100);
+  o.max_steps = 5;
+  const auto slow = optim::Lbfgs({.lr = 0.01, .max_iter = 3});
+  const History history = Trainer(o).fit(net, kMse, slow, rows(100));
+  EXPECT_EQ(history.epochs.size(), 2u) << "the epoch that reaches max_steps is the last";
+  EXPECT_EQ(history.epochs[0].step, 3);
+  EXPECT_EQ(history.steps, 6);
+}
+
+TEST(Trainer, LbfgsGoesTheSameWayForEveryBatch) {
+  std::vector<double> losses;
+  for (const char* reduction : {"mean", "sum"})
+    for (const std::int64_t batch : {50, 33}) {
+      Net net;
+      TrainerOptions o = options(4, batch);
+      o.seed = 3;
+      losses.push_back(
+          Trainer(o)
+              .fit(net, nn::make_loss("mse", {{"reduction", reduction}}), optim::Lbfgs(), rows(50))
+              .epochs.back()
+              .train_loss);
+    }
+  EXPECT_NEAR(losses[0], losses[1], 1e-6 * losses[0]);
+  EXPECT_NEAR(losses[2], losses[3], 1e-6 * losses[2]);
+  EXPECT_NEAR(losses[0], losses[2], 1e-6 * losses[0]) << "of one output a row, the sum's average is the mean";
+}
+
+TEST(Trainer, LbfgsKeepsTheLastGoodWeights) {
+  Net net;
+  net.initialize(1);
+  const Array before = net.lin.weight.array().clone();
+  const auto steep = nn::mean_loss([](const Tensor& p, const Tensor& y) { return mean(exp(square(p - y))); });
+  EXPECT_THROW(Trainer(options(5, 50)).fit(net, steep, optim::Lbfgs({.lr = 1e4, .max_iter = 1}), rows(50)),
+               NonFinite);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(net.lin.weight.array().at(i), before.at(i));
+  try {
+    Trainer(options(1, 50))
+        .fit(net, kMse, optim::with_groups(optim::Lbfgs(), optim::without_decay({"par"})), rows(50));
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("takes no groups"), std::string::npos) << e.what();
   }
 }
 

@@ -8,7 +8,9 @@
 #include <tightloop/optim/adamw.h>
 #include <tightloop/optim/clip.h>
 #include <tightloop/optim/lamb.h>
+#include <tightloop/optim/lbfgs.h>
 #include <tightloop/optim/lion.h>
+#include <tightloop/optim/minimize.h>
 #include <tightloop/optim/muon.h>
 #include <tightloop/optim/nadam.h>
 #include <tightloop/optim/radam.h>

@@ -2,44 +2,45 @@
 #include <tightloop/optim/optimizer.h>
 
 #include <tightloop/ops/functions.h>
+#include <tightloop/optim/checks.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace tightloop::optim {
 namespace {
 
-constexpr std::size_t kNoGroup = static_cast<std::size_t>(-1);
-
-std::size_t group_of(std::span<const Group> groups, const std::string& path) {
+const Group* group_of(std::span<const Group> groups, std::string_view path) {
   const auto found =
       std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return matches(g.pattern, path); });
-  return found == groups.end() ? kNoGroup : static_cast<std::size_t>(found - groups.begin());
+  return found == groups.end() ? nullptr : &*found;
 }
 
-void check_patterns(std::span<const Group> groups, std::span<const Item> items) {
-  for (const Group& g : groups) {
-    const bool used =
-        std::any_of(items.begin(), items.end(), [&](const Item& i) { return matches(g.pattern, i.path); });
-    if (used) continue;
-    std::vector<std::string> paths;
-    for (const Item& i : items) paths.push_back(i.path);
-    throw Error(fmt::format("optimizer: no parameter matches '{}'{}; the parameters are {}", g.pattern,
-                            suggestion(g.pattern, paths), fmt::join(paths, ", ")));
+/// Patterns that would match something: every path, its ends behind "*." and its beginnings before ".*".
+std::vector<std::string> near_patterns(const std::vector<std::string>& paths) {
+  std::vector<std::string> out;
+  for (const auto& path : paths) {
+    out.push_back(path);
+    for (auto dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1)) {
+      out.push_back("*" + path.substr(dot));
+      out.push_back(path.substr(0, dot) + ".*");
+    }
   }
+  return out;
 }
 
-/// The factors of a group, made when its first parameter comes.
-struct Prepared {
-  Factors factors;
-  double weight_decay = 0;
-};
+double decay_of(const Optimizer& rule, const Group* group) {
+  return group && group->weight_decay ? *group->weight_decay : rule.weight_decay();
+}
 
-Prepared prepare(const Optimizer& rule, const Group* group, const Tensor& step, const Tensor& lr) {
-  const double decay = group && group->weight_decay ? *group->weight_decay : rule.weight_decay();
-  const Tensor rate = group && group->lr_scale != 1 ? lr * group->lr_scale : lr;
-  return {rule.prepare(step, rate, decay), decay};
+/// A group's own rate moves as `lr` does: exactly its own while `lr` is the rule's.
+Tensor rate_of(const Optimizer& rule, const Group* group, const Tensor& lr) {
+  if (group == nullptr) return lr;
+  Tensor rate = lr;
+  if (group->lr) rate = rule.lr() > 0 ? lr / rule.lr() * *group->lr : scalar(*group->lr, DType::f64);
+  return group->lr_scale == 1 ? rate : rate * group->lr_scale;
 }
 
 }  // namespace
@@ -62,19 +63,45 @@ bool matches(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
+void Optimizer::set_groups(std::vector<Group> groups) {
+  for (const Group& g : groups) {
+    const std::string owner = "group '" + g.pattern + "'";
+    check_not_negative(owner, "lr_scale", g.lr_scale);
+    if (g.lr) check_not_negative(owner, "learning rate", *g.lr);
+    if (g.weight_decay) check_not_negative(owner, "weight_decay", *g.weight_decay);
+  }
+  groups_ = std::move(groups);
+}
+
+void check_patterns(std::span<const Group> groups, const std::vector<std::string>& paths) {
+  for (const Group& g : groups)
+    if (std::none_of(paths.begin(), paths.end(), [&](const auto& path) { return matches(g.pattern, path); }))
+      throw Error(fmt::format("optimizer: no parameter matches '{}'{}; the parameters are {}", g.pattern,
+                              suggestion(g.pattern, near_patterns(paths)), fmt::join(paths, ", ")));
+}
+
+Membership membership(const Optimizer& rule, std::string_view path) {
+  const Group* group = group_of(rule.groups(), path);
+  const double lr = group && group->lr ? *group->lr : rule.lr();
+  return {group, group ? lr * group->lr_scale : lr, decay_of(rule, group)};
+}
+
 std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, const Tensor& step,
-                          const Tensor& lr, std::span<const Group> groups) {
-  check_patterns(groups, items);
+                          const Tensor& lr) {
+  std::vector<std::string> paths;
+  for (const Item& item : items) paths.push_back(item.path);
+  check_patterns(rule.groups(), paths);
   const Tensor count = step + 1.0;
-  std::vector<std::optional<Prepared>> prepared(groups.size() + 1);
+  std::map<const Group*, Factors> factors;  // made when a group's first parameter comes
   std::vector<Update> out;
   for (const Item& item : items) {
     rule.check(item.path, item.parameter.type());
-    const std::size_t index = group_of(groups, item.path);
-    const Group* group = index == kNoGroup ? nullptr : &groups[index];
-    auto& p = prepared[group ? index : groups.size()];
-    if (!p) p = prepare(rule, group, count, lr);
-    out.push_back(rule.update(item.parameter, item.gradient, item.slots, p->factors, p->weight_decay));
+    const Group* group = group_of(rule.groups(), item.path);
+    const double decay = decay_of(rule, group);
+    auto found = factors.find(group);
+    if (found == factors.end())
+      found = factors.emplace(group, rule.prepare(count, rate_of(rule, group, lr), decay)).first;
+    out.push_back(rule.update(item.parameter, item.gradient, item.slots, found->second, decay));
   }
   return out;
 }

@@ -5,11 +5,13 @@
 #include <tightloop/base/options.h>
 #include <tightloop/ir/tensor.h>
 
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tightloop::optim {
@@ -21,6 +23,14 @@ struct Update {
 
 /// The scalars that all parameters of one group share in one step, as prepare() made them (f64[]).
 using Factors = std::vector<Tensor>;
+
+/// Parameters whose path matches `pattern` ("*.bias", "norm?.*") learn otherwise. The first match counts.
+struct Group {
+  std::string pattern;
+  double lr_scale = 1;
+  std::optional<double> weight_decay = {};  ///< none: the optimizer's
+  std::optional<double> lr = {};  ///< before lr_scale; none: the optimizer's. Moves as the optimizer's does
+};
 
 class Optimizer {
  public:
@@ -36,14 +46,21 @@ class Optimizer {
   /// Depends on this parameter alone, and most are elementwise. `weight_decay` as given to prepare().
   virtual Update update(const Tensor& parameter, const Tensor& gradient, std::span<const Tensor> slots,
                         const Factors& factors, double weight_decay) const = 0;
+
+  const std::vector<Group>& groups() const { return groups_; }
+  /// Throws Error for a rate, scale or decay that is negative or not finite.
+  void set_groups(std::vector<Group> groups);
+
+ private:
+  std::vector<Group> groups_;
 };
 
-/// Parameters whose path matches `pattern` ("*.bias", "norm?.*") learn otherwise. The first match counts.
-struct Group {
-  std::string pattern;
-  double lr_scale = 1;
-  std::optional<double> weight_decay = {};  ///< none: the optimizer's
-};
+/// The rule with groups: with_groups(AdamW({.lr = 1e-3}), {{.pattern = "*.bias", .weight_decay = 0.0}}).
+template <std::derived_from<Optimizer> Rule>
+Rule with_groups(Rule rule, std::vector<Group> groups) {
+  rule.set_groups(std::move(groups));
+  return rule;
+}
 
 /// True when `text` matches `pattern`, where * stands for any characters and ? for one.
 bool matches(std::string_view pattern, std::string_view text);
@@ -56,10 +73,21 @@ struct Item {
   std::vector<Tensor> slots;
 };
 
-/// Applies the rule to every item. `step`: i64[], 0 in the first step (the graph's step input); `lr`: f64[].
-/// Throws Error when a group's pattern matches no item, or a parameter is not one for this rule.
+/// Applies the rule, with its groups, to every item. `step`: i64[], 0 in the first step (the graph's step
+/// input); `lr`: f64[]. Throws Error when a group's pattern matches no item, or a parameter is not one for
+/// this rule.
 std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, const Tensor& step,
-                          const Tensor& lr, std::span<const Group> groups = {});
+                          const Tensor& lr);
+
+/// What a parameter learns with at the start of a run.
+struct Membership {
+  const Group* group = nullptr;  ///< null: in no group
+  double lr = 0;
+  double weight_decay = 0;
+};
+Membership membership(const Optimizer& rule, std::string_view path);
+/// Throws Error, suggesting a near pattern, when a group's pattern matches none of `paths`.
+void check_patterns(std::span<const Group> groups, const std::vector<std::string>& paths);
 
 /// Groups that keep every parameter matching a pattern out of weight decay.
 std::vector<Group> without_decay(const std::vector<std::string>& patterns);
@@ -73,6 +101,7 @@ struct OptimizerDef {
   std::string_view doc;
   std::vector<OptionSpec> options;
   std::unique_ptr<Optimizer> (*build)(const Options& resolved) = nullptr;
+  bool whole_data = false;  ///< no update rule: needs the loss over all rows, several times a step
 };
 
 /// The optimizers of optim/index.def, in its order.

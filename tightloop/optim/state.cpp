@@ -19,9 +19,9 @@ std::vector<Tensor> values(const std::vector<Variable>& variables) {
 State::State(std::unique_ptr<Optimizer> rule, std::vector<Variable> variables, std::vector<Group> groups)
     : rule_(std::move(rule)),
       variables_(std::move(variables)),
-      groups_(std::move(groups)),
       step_(Array::scalar<std::int64_t>(0), "optimizer.step"),
       lr_(Array::scalar<double>(rule_->lr()), "optimizer.lr") {
+  if (!groups.empty()) rule_->set_groups(std::move(groups));
   for (const Variable& v : variables_) {
     auto& own = slots_.emplace_back();
     for (const auto& slot : rule_->slots()) own.emplace_back(zeros_like(v), slot_name(slot, v.name()));
@@ -35,7 +35,7 @@ void State::update(const std::vector<Tensor>& gradients) {
   for (std::size_t i = 0; i < variables_.size(); ++i)
     items.push_back({variables_[i].name(), variables_[i].value(), gradients[i], values(slots_[i])});
   const Tensor step = step_.value();
-  const auto updates = apply(*rule_, items, step, lr_.value(), groups_);
+  const auto updates = apply(*rule_, items, step, lr_.value());
   for (std::size_t i = 0; i < variables_.size(); ++i) {
     variables_[i].assign(updates[i].parameter);
     for (std::size_t s = 0; s < slots_[i].size(); ++s) slots_[i][s].assign(updates[i].slots[s]);

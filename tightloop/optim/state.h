@@ -31,7 +31,7 @@ class State {
   void update(const std::vector<Tensor>& gradients);
   /// Steps done, i64[].
   Tensor step() const { return step_.value(); }
-  /// Takes effect at the next step, without a new trace.
+  /// Takes effect at the next step, without a new trace; rates of groups move in the same proportion.
   void set_lr(double lr);
 
   /// Slots by the names of slot_name(), and the step count as "optimizer.step": what a checkpoint needs.
@@ -40,7 +40,6 @@ class State {
  private:
   std::unique_ptr<Optimizer> rule_;
   std::vector<Variable> variables_;
-  std::vector<Group> groups_;
   std::vector<std::vector<Variable>> slots_;  ///< for each variable, in the order of the rule's slots
   Variable step_, lr_;
 };

@@ -42,7 +42,9 @@ void BoundStep::find_states() {
     if (name == kLossSum) loss_sum_ = state;
     if (name == kWeightSum) weight_sum_ = state;
     if (name == kBadStep) bad_step_ = state;
-    if (name == kLossSum || name == kWeightSum || name.starts_with("metric.")) sums_.push_back(state);
+    if (name == kLossSum || name == kWeightSum || name.starts_with("metric.") ||
+        name.starts_with(kGradientSum))
+      sums_.push_back(state);
   }
   for (std::size_t i = 0; i < step_.checks.size(); ++i) {
     check_rows_.push_back(program_.state(check_state(i, "row")));

@@ -3,6 +3,7 @@
 #include <tightloop/train/value.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,13 @@ struct Choice {
   std::string name;
   Value options = Value::Table{};  ///< the other entries
   std::string where = {};          ///< "job.toml:5:9: train.loss", for messages
+};
+
+/// Parameters chosen by name that learn otherwise: an entry of train.group.
+struct ParameterGroup {
+  std::vector<std::string> match;  ///< patterns
+  std::optional<double> lr, weight_decay;
+  std::string where;
 };
 
 /// How an input is normalised.
@@ -79,6 +87,7 @@ struct Job {
     std::int64_t max_steps = 0;  ///< 0: no limit
     Choice loss;
     Choice optimizer{"adam"};
+    std::vector<ParameterGroup> groups;
     std::vector<Choice> metrics;
     std::int64_t evaluate_every = 1;  ///< epochs
     std::int64_t threads = 0;         ///< 0: chosen by the machine

@@ -225,6 +225,53 @@ Value choices_value(const std::vector<Choice>& list) {
   return out;
 }
 
+double not_negative(const Value& v) {
+  const auto* i = v.as<std::int64_t>();
+  const auto* f = v.as<double>();
+  const double number = f != nullptr ? *f : i != nullptr ? static_cast<double>(*i) : -1;
+  if (!(number >= 0) || !std::isfinite(number)) wrong(v, "a number of at least 0");
+  return number;
+}
+
+ParameterGroup group(const Value& v) {
+  const auto* table = v.as<Value::Table>();
+  if (table == nullptr) wrong(v, "a table: write [[train.group]]");
+  ParameterGroup out{{}, {}, {}, place(v)};
+  for (const auto& [key, value] : *table) {
+    if (key == "match")
+      out.match = texts(value, "a pattern such as \"*.bias\", or a list of patterns");
+    else if (key == "lr")
+      out.lr = not_negative(value);
+    else if (key == "weight_decay")
+      out.weight_decay = not_negative(value);
+    else
+      fail(value, "is no key of a group; use match, lr and weight_decay" +
+                      suggestion(key, {"match", "lr", "weight_decay"}));
+  }
+  if (out.match.empty()) fail(v, "has no match: write match = \"*.bias\"");
+  if (!out.lr && !out.weight_decay) fail(v, "changes nothing: give it lr or weight_decay");
+  return out;
+}
+
+std::vector<ParameterGroup> groups(const Value& v) {
+  const auto* list = v.as<Value::List>();
+  if (list == nullptr) wrong(v, "a list of tables: write [[train.group]]");
+  std::vector<ParameterGroup> out;
+  for (const Value& e : *list) out.push_back(group(e));
+  return out;
+}
+
+Value groups_value(const Job& j) {
+  Value::List out;
+  for (const ParameterGroup& g : j.train.groups) {
+    Value::Table table{{"match", texts_value(g.match)}};
+    if (g.lr) table.emplace_back("lr", *g.lr);
+    if (g.weight_decay) table.emplace_back("weight_decay", *g.weight_decay);
+    out.emplace_back(std::move(table));
+  }
+  return out.empty() ? Value{} : Value{out};
+}
+
 Value path_value(const Job& j, const std::string& path) {
   return path.empty() ? Value{} : Value{resolve(j, path)};
 }
@@ -277,6 +324,8 @@ const std::vector<Key> kKeys{
     {"train.optimizer", "an optimizer by name, or { name, lr, options }", false,
      [](const Value& v, Job& j) { j.train.optimizer = choice(v, "the name of an optimizer"); },
      [](const Job& j) { return choice_value(j.train.optimizer); }},
+    {"train.group", "parameters that learn with another rate or decay: match, lr, weight_decay", false,
+     [](const Value& v, Job& j) { j.train.groups = groups(v); }, groups_value},
     {"train.metrics", "what else to report of the validation rows", false,
      [](const Value& v, Job& j) { j.train.metrics = choices(v); },
      [](const Job& j) { return choices_value(j.train.metrics); }},

@@ -62,6 +62,24 @@ std::string column_name(const std::string& metric, const std::vector<std::string
   return name;
 }
 
+/// Gives the optimizer the job's groups; every pattern must match a parameter.
+void add_groups(const Job& job, nn::Module& model, optim::Optimizer& optimizer) {
+  std::vector<std::string> paths;
+  for (const auto& p : model.parameters()) paths.push_back(p.path);
+  std::vector<optim::Group> groups;
+  for (const ParameterGroup& g : job.train.groups) {
+    std::vector<optim::Group> own;
+    for (const auto& pattern : g.match) own.push_back({pattern, 1, g.weight_decay, g.lr});
+    try {
+      optim::check_patterns(own, paths);
+    } catch (const Error& e) {
+      throw Error(fmt::format("{}: {}", g.where, e.what()));
+    }
+    groups.insert(groups.end(), own.begin(), own.end());
+  }
+  optimizer.set_groups(std::move(groups));
+}
+
 void add_metrics(const Job& job, Metrics& metrics, std::vector<std::string>& names) {
   for (const Choice& c : job.train.metrics) {
     metrics.push_back(
@@ -138,6 +156,7 @@ PreparedJob prepare(const Job& given) {
   auto model = std::make_unique<ForwardModel>(job.model, data.model_inputs());
   check_classes(job, data.classes, model->output());
   model->initialize(static_cast<std::uint64_t>(job.seed));
+  add_groups(job, *model, *optimizer);
   if (!job.model.weights.empty()) load_weights(*model, resolve(job, job.model.weights));
   return {job,
           std::move(data),

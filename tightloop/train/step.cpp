@@ -2,6 +2,7 @@
 #include <tightloop/engine/gradients.h>
 #include <tightloop/engine/trace.h>
 #include <tightloop/ops/functions.h>
+#include <tightloop/optim/lbfgs.h>
 #include <tightloop/train/step.h>
 
 #include <fmt/format.h>
@@ -143,30 +144,60 @@ Tensor predict(const Model& model, const std::vector<Tensor>& inputs) {
   return y;
 }
 
+/// Those that training changes: not frozen, and part of the loss.
+std::vector<nn::Module::NamedParameter> trained_of(const std::vector<nn::Module::NamedParameter>& parameters,
+                                                   const Tensor& loss) {
+  std::vector<nn::Module::NamedParameter> out;
+  const auto needed = ir::topological(std::vector<Tensor>{loss});
+  for (const auto& named : parameters)
+    if (!named.parameter->frozen() &&
+        std::find(needed.begin(), needed.end(), named.parameter->value().id()) != needed.end())
+      out.push_back(named);
+  if (out.empty())
+    throw Error("the model has nothing to train: no parameter that is not frozen takes part in its output");
+  return out;
+}
+
+std::vector<Tensor> values_of(const std::vector<nn::Module::NamedParameter>& parameters) {
+  std::vector<Tensor> out;
+  for (const auto& p : parameters) out.push_back(p.parameter->value());
+  return out;
+}
+
 void add_updates(Builder& builder, const std::vector<nn::Module::NamedParameter>& parameters,
                  const Tensor& loss, const optim::Optimizer& rule) {
+  const auto trained = trained_of(parameters, loss);
+  const std::vector<Tensor> values = values_of(trained);
+  const std::vector<Tensor> slopes = gradients(loss, values);
   std::vector<optim::Item> items;
-  std::vector<Tensor> wrt;
-  std::vector<Parameter*> trained;
-  const auto needed = ir::topological(std::vector<Tensor>{loss});
-  for (const auto& [path, p] : parameters) {
-    const Tensor value = p->value();
-    if (p->frozen() || std::find(needed.begin(), needed.end(), value.id()) == needed.end()) continue;
-    items.push_back({path, value, {}, {}});
-    wrt.push_back(items.back().parameter);
-    trained.push_back(p);
+  for (std::size_t i = 0; i < trained.size(); ++i) {
+    items.push_back({trained[i].path, values[i], slopes[i], {}});
     for (const auto& slot : rule.slots())
-      items.back().slots.push_back(builder.add_state(optim::slot_name(slot, path), p->type()));
+      items.back().slots.push_back(
+          builder.add_state(optim::slot_name(slot, trained[i].path), values[i].type()));
   }
-  if (items.empty())
-    throw Error("the model has nothing to train: no parameter that is not frozen takes part in its output");
-  const std::vector<Tensor> slopes = gradients(loss, wrt);
-  for (std::size_t i = 0; i < items.size(); ++i) items[i].gradient = slopes[i];
   const auto updates = optim::apply(rule, items, builder.step(), scalar(rule.lr(), DType::f64));
   for (std::size_t i = 0; i < items.size(); ++i) {
-    trained[i]->variable().assign(updates[i].parameter);
+    trained[i].parameter->variable().assign(updates[i].parameter);
     for (std::size_t s = 0; s < rule.slots().size(); ++s)
       builder.add_output(optim::slot_name(rule.slots()[s], items[i].path), updates[i].slots[s]);
+  }
+}
+
+/// Σ gradient of LossValue::total, whose quotient by Σ weight is the gradient of the loss over all rows.
+/// total itself carries no gradient: it is value times a number that does not depend on the parameters.
+void add_gradient_sums(Builder& builder, const std::vector<nn::Module::NamedParameter>& parameters,
+                       const nn::LossValue& loss, const optim::Optimizer& rule) {
+  if (!rule.groups().empty())
+    throw Error("the optimizer moves all parameters by one length; it takes no groups");
+  const auto trained = trained_of(parameters, loss.value);
+  const std::vector<Tensor> slopes = gradients(loss.value, values_of(trained));
+  const Tensor value = cast(loss.value, DType::f64);
+  const Tensor factor = select(value == 0.0, loss.weight, loss.total / value);
+  for (std::size_t i = 0; i < trained.size(); ++i) {
+    const std::string name = gradient_state(trained[i].path);
+    builder.add_output(name, builder.add_state(name, {DType::f64, slopes[i].shape()}) +
+                                 cast(slopes[i], DType::f64) * factor);
   }
 }
 
@@ -193,6 +224,8 @@ std::string metric_state(std::size_t index, const std::string& state) {
   return fmt::format("metric.{}.{}", index, state);
 }
 
+std::string gradient_state(const std::string& path) { return kGradientSum + path; }
+
 StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                         const DataSpec& data) {
   const auto parameters = named_parameters(model);
@@ -205,7 +238,10 @@ StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim:
   builder.add_output("loss", value.value);
   builder.add_loss(value);
   builder.add_checks(context.checks);
-  add_updates(builder, parameters, value.value, optimizer);
+  if (dynamic_cast<const optim::Lbfgs*>(&optimizer) != nullptr)
+    add_gradient_sums(builder, parameters, value, optimizer);
+  else
+    add_updates(builder, parameters, value.value, optimizer);
   return builder.finish(trace, std::move(context.checks), prediction.type());
 }
 

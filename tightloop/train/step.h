@@ -55,11 +55,16 @@ inline constexpr const char* kWeightSum = "train.weight_sum";  ///< f64[]: Σ Lo
 inline constexpr const char* kBadStep =
     "train.bad_step";  ///< i64[]: first step with a loss that is not finite, or -1
 
+inline constexpr const char* kGradientSum =
+    "train.gradient.";  ///< and the path: f64 like the parameter, Σ gradient of LossValue::total
+
+std::string gradient_state(const std::string& path);
 /// Name of state `state` of metric `index`.
 std::string metric_state(std::size_t index, const std::string& state);
 
-/// One training step; result `loss`. Throws Error when model, loss and data do not fit, or nothing can be
-/// trained.
+/// One training step; result `loss`. With optim::Lbfgs, which needs the loss over all rows, a step changes no
+/// parameter and adds its batch's gradient to the gradient states. Throws Error when model, loss and data do
+/// not fit, or nothing can be trained.
 StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                         const DataSpec& data);
 /// Accumulates loss and metrics of a batch; nothing else changes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tightloop/train/trainer.h>
+#include <tightloop/train/fit_whole.h>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -159,6 +159,8 @@ Trainer::Trainer(TrainerOptions options, Metrics metrics)
 History Trainer::fit(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                      const TrainingData& data) {
   initialize_missing(model, options_.seed);
+  if (const auto* lbfgs = dynamic_cast<const optim::Lbfgs*>(&optimizer))
+    return fit_whole(model, loss, *lbfgs, data, options_, metrics_);
   const DataSpec spec = DataSpec::of(data.train.data, data.target, data.scales);
   Session session(model, loss, optimizer, spec, data.train,
                   {options_.batch, options_.shuffle, options_.drop_last, options_.seed, options_.compile});

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/fit_whole.h>
+
+#include <tightloop/optim/flat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+namespace tightloop::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The model's memory may be written from now on.
+const Model& unshared(const Model& model) {
+  for (const auto& p : model.module->parameters()) p.parameter->variable().exclusive();
+  return model;
+}
+
+/// The average loss over all rows as a function of the trained parameters, one after the other.
+class WholeLoss {
+ public:
+  explicit WholeLoss(Session& session) : session_(session) {
+    const ir::Graph& graph = session.bound().step().graph;
+    for (const auto& path : session.bound().step().parameters) {
+      if (graph.output(gradient_state(path)) == nullptr) continue;
+      parameters_.push_back(session.program().state(path));
+      gradients_.push_back(session.program().state(gradient_state(path)));
+    }
+    weight_ = session.program().state(kWeightSum);
+  }
+
+  std::vector<double> start() const {
+    std::vector<double> out(static_cast<std::size_t>(optim::flat_size(parameters_)));
+    optim::flatten(parameters_, out);
+    return out;
+  }
+
+  void put(std::span<const double> x) { optim::unflatten(x, parameters_); }
+
+  double operator()(std::span<const double> x, std::span<double> gradient) {
+    put(x);
+    session_.bound().reset();
+    session_.program().run(session_.sampling(), 0, session_.steps_per_epoch());
+    session_.bound().check_data();
+    optim::flatten(gradients_, gradient);
+    for (double& g : gradient) g /= weight_.at(0);
+    return session_.bound().mean_loss();
+  }
+
+ private:
+  Session& session_;
+  std::vector<Array> parameters_, gradients_;  ///< views
+  Array weight_;
+};
+
+class Fit {
+ public:
+  Fit(const Model& model, const nn::LossFn& loss, const optim::Lbfgs& optimizer, const TrainingData& data,
+      const TrainerOptions& options, const Metrics& metrics)
+      : data_(data),
+        options_(options),
+        iterations_(optimizer.options().max_iter),
+        spec_(DataSpec::of(data.train.data, data.target, data.scales)),
+        session_(unshared(model), loss, optimizer, spec_, data.train,
+                 {options.batch, false, false, options.seed, options.compile}),
+        whole_(session_),
+        search_(
+            optimizer.options(), [this](auto x, auto gradient) { return whole_(x, gradient); },
+            whole_.start()) {
+    if (data.validation)
+      evaluator_.emplace(model, loss, metrics, spec_, *data.validation, options.evaluation_batch(),
+                         parameters_of(model), options.compile);
+  }
+
+  History run() {
+    first_pass();
+    try {
+      for (std::int64_t epoch = 1; epoch <= options_.epochs && !ended_; ++epoch) run_epoch(epoch);
+    } catch (const Error& e) {  // the data was good in the first pass, so it is the loss
+      whole_.put(search_.x());
+      throw NonFinite(e.what());
+    }
+    return std::move(history_);
+  }
+
+ private:
+  /// The run's first evaluation says what is wrong with the data, and is the one that is verified.
+  void first_pass() {
+    session_.bound().reset();
+    const std::int64_t verified = std::min(options_.verify_steps, session_.steps_per_epoch());
+    for (std::int64_t i = 0; i < verified; ++i) session_.run_verified();
+    if (verified < session_.steps_per_epoch()) session_.run(session_.steps_per_epoch() - verified);
+  }
+
+  /// Iterations of the whole run.
+  std::int64_t most_steps() const {
+    std::int64_t all = 0;
+    if (__builtin_mul_overflow(options_.epochs, iterations_, &all))
+      all = std::numeric_limits<std::int64_t>::max();
+    return options_.max_steps > 0 ? std::min(all, options_.max_steps) : all;
+  }
+
+  void run_epoch(std::int64_t epoch) {
+    const auto epoch_start = Clock::now();
+    const optim::Minimum m = search_.step();
+    whole_.put(search_.x());
+    history_.steps += m.iterations;
+    if (epoch == 1 && options_.started) options_.started();
+    const double rows = static_cast<double>(m.evaluations * data_.train.count());
+    const double rate = rows / std::max(seconds_since(epoch_start), 1e-9);
+    if (options_.observer != nullptr) {
+      options_.observer->progress({epoch, options_.epochs, history_.steps, most_steps(), m.loss, rate});
+      history_.stopped = options_.observer->stop();
+    }
+    ended_ = history_.stopped || m.converged || epoch == options_.epochs || history_.steps >= most_steps();
+    EpochRecord record{epoch, history_.steps, m.loss, {}, rate, 0};
+    if (evaluator_ && (ended_ || epoch % options_.evaluate_every == 0)) record.validation = evaluator_->run();
+    record.seconds = seconds_since(start_);
+    history_.epochs.push_back(record);
+    if (options_.observer != nullptr) options_.observer->epoch(record);
+  }
+
+  const TrainingData& data_;
+  const TrainerOptions& options_;
+  std::int64_t iterations_;  ///< of an epoch
+  DataSpec spec_;
+  Session session_;
+  WholeLoss whole_;
+  optim::LbfgsSearch search_;
+  std::optional<Evaluator> evaluator_;
+  History history_;
+  bool ended_ = false;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+History fit_whole(const Model& model, const nn::LossFn& loss, const optim::Lbfgs& optimizer,
+                  const TrainingData& data, const TrainerOptions& options, const Metrics& metrics) {
+  return Fit(model, loss, optimizer, data, options, metrics).run();
+}
+
+}  // namespace tightloop::train
