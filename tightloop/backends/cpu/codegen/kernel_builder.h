@@ -123,6 +123,8 @@ class KernelBuilder {
   Emitted compute(const ir::Node* n, const Position& p);
   Emitted elementwise(const ir::Node* n, const Position& p);
   Emitted random(const ir::Node* n, const Position& p);
+  /// Where element `p` of a random op lies in the draw that the op is a window of.
+  Position in_draw(const ir::Node* n, const Position& p);
   Emitted gather(const ir::Node* n, const Position& p);
   Emitted concat(const ir::Node* n, const Position& p);
   Emitted pad(const ir::Node* n, const Position& p);

@@ -10,13 +10,27 @@ namespace {
 
 using Depends = std::vector<std::unordered_set<int>>;
 
-/// Kernel numbers, each after what it waits for: whoever waits for more comes later.
+/// Kernel numbers, each after what it waits for and otherwise as they come, which is depth first: what is computed
+/// block by block does not hold the values of all blocks at once.
 std::vector<int> topological_order(const Depends& depends) {
-  std::vector<int> order(depends.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return depends[static_cast<std::size_t>(a)].size() < depends[static_cast<std::size_t>(b)].size();
-  });
+  std::vector<int> order;
+  std::vector<bool> placed(depends.size(), false);
+  const auto place = [&](int k) {
+    if (!placed[static_cast<std::size_t>(k)]) order.push_back(k);
+    placed[static_cast<std::size_t>(k)] = true;
+  };
+  for (std::size_t k = 0; k < depends.size(); ++k) {
+    std::vector<int> before;
+    for (const int d : depends[k])
+      if (!placed[static_cast<std::size_t>(d)]) before.push_back(d);
+    // Dependencies are transitive: whoever waits for more comes later.
+    std::sort(before.begin(), before.end(), [&](int a, int b) {
+      return std::pair(depends[static_cast<std::size_t>(a)].size(), a) <
+             std::pair(depends[static_cast<std::size_t>(b)].size(), b);
+    });
+    for (const int d : before) place(d);
+    place(static_cast<int>(k));
+  }
   return order;
 }
 

@@ -48,7 +48,7 @@ struct Schedule {
 /// `graph` must be in the form prepare() leaves it.
 Schedule make_schedule(const ir::Graph& graph);
 
-/// Backend-specific rewriting before scheduling: matmul operands become row-major along N (an explicit
+/// Backend-specific rewriting before scheduling: attention goes by blocks (plan/lower_attention.h); matmul operands become row-major along N (an explicit
 /// transpose node where they are not); sums over the batch are split (plan/batchwise.h).
 ir::Graph prepare(const ir::Graph& graph);
 
