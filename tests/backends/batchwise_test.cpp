@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(Nets, BatchwiseStep,
                                            Case{300, 257, DType::f32}));
 
 TEST(BatchGroups, DependOnTheBatchAlone) {
-  using backends::cpu::groups_of;
+  const auto groups_of = [](std::int64_t batch) { return backends::cpu::groups_of(batch, 64); };
   EXPECT_EQ(groups_of(1).count, 1);
   EXPECT_EQ(groups_of(64).count, 1);
   EXPECT_EQ(groups_of(65).count, 2);
@@ -105,7 +105,7 @@ TEST(BatchGroups, DependOnTheBatchAlone) {
     const auto groups = groups_of(batch);
     EXPECT_GE(groups.count * groups.rows, batch);
     EXPECT_LT((groups.count - 1) * groups.rows, batch);
-    EXPECT_LE(groups.count, backends::cpu::most_groups(batch));
+    EXPECT_LE(groups.count, backends::cpu::most_groups(batch, 64));
   }
 }
 
@@ -119,6 +119,15 @@ backends::cpu::Plan plan_of(const std::vector<Tensor>& outputs) {
     if (n->op->name == "input") g.inputs.push_back(handles.at(n));
   for (std::size_t i = 0; i < outputs.size(); ++i) g.outputs.push_back({"y" + std::to_string(i), outputs[i]});
   return backends::cpu::make_plan(backends::cpu::prepare(g));
+}
+
+TEST(BatchGroups, AreSmallerWhereASampleUsesItsWeightsOften) {
+  const Tensor w = argument("w", {8, 8});
+  const auto rows = [&](std::int64_t places) {
+    return plan_of({matmul(argument("x", {kBatch, places, 8}), w)}).stretch;
+  };
+  EXPECT_EQ(rows(1), backends::cpu::kLongStretch);
+  EXPECT_EQ(rows(50), backends::cpu::kShortStretch);
 }
 
 int whole_kernels(const backends::cpu::Plan& plan) {
@@ -167,7 +176,12 @@ TEST(Phases, WhatNeedsNothingOfAPhaseRunsInIt) {
   };
   // 0 prepares weights; 1 → 2 is a chain that reads them; 3 sums; 4 needs nothing.
   const std::vector<Kernel> kernels{kernel(false), kernel(true), kernel(true), kernel(false), kernel(false)};
-  const auto order = backends::cpu::order_in_phases(kernels, {{}, {}, {0, 1}, {0, 1, 2}, {}});
+  backends::cpu::Depends depends;
+  for (std::size_t k = 0; k < kernels.size(); ++k) depends.add_kernel();
+  for (const auto& [k, on] : {std::pair{2, 0}, {2, 1}, {3, 2}})
+    depends.add(static_cast<std::size_t>(k), static_cast<std::size_t>(on));
+  EXPECT_TRUE(depends.waits(3, 0)) << "through 2";
+  const auto order = backends::cpu::order_in_phases(kernels, depends);
   ASSERT_EQ(order.phases.size(), 3U);
   EXPECT_EQ(order.kernels, (std::vector<int>{0, 4, 1, 2, 3}));
   EXPECT_EQ(order.phases[0].whole, 0);

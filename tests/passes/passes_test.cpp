@@ -207,6 +207,40 @@ TEST(FoldTransposes, BecomeFlags) {
           "  %7: f32[4, B] = matmul(%3, %0) {transpose_a=true, transpose_b=true}\n", "%7");
 }
 
+TEST(MergeSums, PadsSideBySideBecomeOneConcatenation) {
+  const std::string pads =
+      "  %7: f32[B, 1] = slice(%0) {start=[0, 0], stop=[-1, 1], step=[1, 1]}\n"
+      "  %8: f32[B, 3] = pad(%7) {low=[0, 2], high=[0, 0], value=0}\n"
+      "  %9: f32[B, 3] = pad(%7) {low=[0, LOW], high=[0, HIGH], value=0}\n"
+      "  %10: f32[B, 3] = add(%8, %9)\n";
+  const auto second_at = [&](const char* low, const char* high) {
+    std::string text = pads;
+    text.replace(text.find("LOW"), 3, low);
+    text.replace(text.find("HIGH"), 4, high);
+    return text;
+  };
+  becomes("merge_sums", second_at("0", "2"), "%10",
+          "  %7: f32[B, 1] = slice(%0) {start=[0, 0], stop=[-1, 1], step=[1, 1]}\n"
+          "  %8: f32[B, 1] = constant() {value=0}\n  %9: f32[B, 3] = concat(%7, %8, %7) {axis=1}\n",
+          "%9");
+  stays("merge_sums", second_at("2", "0"), "%10");
+}
+
+TEST(MergeSums, ProductsOfEveryStepBecomeOne) {
+  std::string sum =
+      "  %7: f32[3, 3] = matmul(%0, %1) {transpose_a=true}\n  %8: f32[3, 3] = matmul(%1, %0) "
+      "{transpose_a=true}\n"
+      "  %9: f32[3, 3] = add(%7, %8)\n  %10: f32[3, 3] = matmul(%0, %0) {transpose_a=true}\n"
+      "  %11: f32[3, 3] = add(%9, %10)\n";
+  stays("merge_sums", sum, "%11");
+  sum += "  %12: f32[3, 3] = matmul(%1, %1) {transpose_a=true}\n  %13: f32[3, 3] = add(%11, %12)\n";
+  const ir::Graph merged = passes::find_pass("merge_sums")->run(ir::parse(graph(sum, "%13"), ops::find_op));
+  ir::verify(merged);
+  const Tensor& result = merged.outputs[0].value;
+  EXPECT_EQ(result.node().op, &ops::matmul_op());
+  EXPECT_EQ(to_string(result.node().inputs[0].type()), "f32[4B, 3]");
+}
+
 TEST(LowerMatvec, OneColumnOneRowOrOneInnerElement) {
   becomes("lower_matvec",
           "  %7: f32[3, 1] = slice(%3) {start=[0, 0], stop=[3, 1], step=[1, 1]}\n  %8: f32[B, 1] = "

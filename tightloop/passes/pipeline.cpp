@@ -16,6 +16,8 @@ std::span<const ir::Pass> pipeline() {
       {"simplify_algebra", simplify_algebra},
       // Weight gradients and x·Wᵀ read their operand transposed: that is a flag of matmul.
       {"fold_transposes", fold_transposes},
+      // The gradients of what every step of a recurrence uses, before their products take other forms.
+      {"merge_sums", merge_sums},
       // A product with one row, column or inner element fuses with its neighbours as multiply and sum.
       {"lower_matvec", lower_matvec},
       // Equal nodes become one, so that what follows sees each use.

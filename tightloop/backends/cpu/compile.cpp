@@ -72,7 +72,7 @@ class CpuExecutable final : public Executable {
                         target.features + ir::print(plan_.graph) + describe_kernels());
       if (const auto object = cache->load(key)) {
         try {
-          code_.emplace(*object, plan_.schedule.kernels);
+          code_.emplace(*object, plan_);
           report_.cached = true;
           return;
         } catch (const Error&) {
@@ -81,7 +81,7 @@ class CpuExecutable final : public Executable {
       }
     }
     const std::vector<char> object = generate_objects(plan_, target, available_cores());
-    code_.emplace(object, plan_.schedule.kernels);
+    code_.emplace(object, plan_);
     if (cache) cache->store(key, object);
   }
 

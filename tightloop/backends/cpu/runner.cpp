@@ -58,7 +58,7 @@ KernelWork Runner::work_of(const Kernel& kernel, const Sizes& sizes) const {
     w.bytes += static_cast<double>(r->type.shape.count(sizes)) * static_cast<double>(size_of(r->type.dtype));
     if (is_reduction(r)) w.bytes += static_cast<double>(r->inputs[0].shape().count(sizes)) * 4;
   }
-  if (kernel.batchwise) w.parts = groups_of(sizes.batch).count;
+  if (kernel.batchwise) w.parts = groups_of(sizes.batch, plan_.stretch).count;
   return w;
 }
 
@@ -147,7 +147,7 @@ void Runner::loop(const Sampling& sampling, std::int64_t first, std::int64_t ste
 
 void Runner::begin_step(const Sampling& sampling, std::int64_t step, int thread, int threads) {
   const Sampling::Batch batch = sampling.at(step);
-  const Groups groups = groups_of(batch.size);
+  const Groups groups = groups_of(batch.size, plan_.stretch);
   StepContext& context = workers_[static_cast<std::size_t>(thread)].context;
   context.batch = batch.size;
   context.step = step;
@@ -180,18 +180,18 @@ void Runner::run_phase(const Phase& phase, int thread, int threads) {
 void Runner::run_chain(const Phase& phase, int thread, int threads) {
   Worker& worker = workers_[static_cast<std::size_t>(thread)];
   StepContext& context = worker.context;
-  const Groups groups = groups_of(context.batch);
+  const Groups groups = groups_of(context.batch, plan_.stretch);
   const auto [first, last] = groups_of_thread(groups.count, thread, threads);
   for (context.group = first; context.group < last; ++context.group) {
     const std::int64_t end = std::min((context.group + 1) * groups.rows, context.batch);
     std::int64_t begin = context.group * groups.rows;
     context.fresh = 1;
     do {
-      const std::int64_t stretch_end = std::min(begin + kChunkRows, end);
+      const std::int64_t stretch_end = std::min(begin + plan_.stretch, end);
       for (const Local& l : locals_)
         worker.buffers[l.buffer] = worker.local + (l.offset - begin * l.row_bytes);
       for (int k = phase.first; k < phase.whole; ++k)
-        code_.kernel(static_cast<std::size_t>(k))(&context, begin, stretch_end);
+        code_.call(static_cast<std::size_t>(k), &context, begin, stretch_end);
       context.fresh = 0;
       begin = stretch_end;
     } while (begin < end);
@@ -199,10 +199,10 @@ void Runner::run_chain(const Phase& phase, int thread, int threads) {
 }
 
 void Runner::run_kernel(std::size_t kernel, const Worker& worker, int part, int parts) {
-  if (const KernelFn generated = code_.kernel(kernel))
-    generated(&worker.context, part, parts);
-  else
+  if (plan_.schedule.kernels[kernel].kind == KernelKind::library)
     run_library(plan_.schedule.kernels[kernel].roots[0], worker, part, parts);
+  else
+    code_.call(kernel, &worker.context, part, parts);
 }
 
 void Runner::run_library(const ir::Node* matmul, const Worker& worker, int part, int parts) {

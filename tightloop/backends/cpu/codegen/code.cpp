@@ -21,8 +21,7 @@ struct Code::Linker {
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };
 
-Code::Code(std::span<const char> objects, const std::vector<Kernel>& kernels)
-    : linker_(std::make_unique<Linker>()) {
+Code::Code(std::span<const char> objects, const Plan& plan) : linker_(std::make_unique<Linker>()) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   linker_->jit = expect(llvm::orc::LLJITBuilder().create(), "cannot start the linker of generated code");
@@ -37,11 +36,16 @@ Code::Code(std::span<const char> objects, const std::vector<Kernel>& kernels)
       throw Error("generated code cannot be linked: " + llvm::toString(std::move(e)));
     objects = objects.subspan(size);
   }
-  for (std::size_t i = 0; i < kernels.size(); ++i)
-    kernels_.push_back(kernels[i].kind == KernelKind::library
-                           ? nullptr
-                           : expect(linker_->jit->lookup(kernel_symbol(i)), "generated code lacks a kernel")
-                                 .toPtr<KernelFn>());
+  Alike alike = find_alike(plan);
+  for (std::size_t i = 0; i < alike.model.size(); ++i) {
+    KernelFn function = nullptr;
+    if (alike.model[i] != i)
+      function = calls_[alike.model[i]].function;
+    else if (is_generated(plan.schedule.kernels[i].kind))
+      function =
+          expect(linker_->jit->lookup(kernel_symbol(i)), "generated code lacks a kernel").toPtr<KernelFn>();
+    calls_.push_back({function, std::move(alike.terms[i].values)});
+  }
 }
 
 Code::~Code() = default;

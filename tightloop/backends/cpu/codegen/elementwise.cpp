@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/backends/cpu/codegen/kernels.h>
+#include <tightloop/backends/cpu/plan/assembly.h>
 #include <tightloop/ops/index.h>
 
 #include <unordered_set>
@@ -20,7 +21,7 @@ class Flatness {
 
   bool holds() {
     for (const Node* r : k_.kernel().roots)
-      if (!inline_node(r)) return false;
+      if (is_piece(r) || !inline_node(r)) return false;
     return true;
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of nodes at positions: the inline part of KernelBuilder.
 #include <tightloop/backends/cpu/codegen/kernel_builder.h>
+#include <tightloop/backends/cpu/plan/assembly.h>
 #include <tightloop/backends/cpu/runtime/context.h>
 #include <tightloop/ops/index.h>
 
@@ -93,8 +94,10 @@ V KernelBuilder::compute(const Node* n, const Position& p) {
   if (op == &slice_op()) {
     const auto& start = n->attrs.at<ir::Ints>("start");
     const auto& step = n->attrs.at<ir::Ints>("step");
-    for (std::size_t d = 0; d < start.size(); ++d)
-      q.dims.push_back(add(scale(at.dims[d], step[d]), start[d]));
+    for (std::size_t d = 0; d < start.size(); ++d) {
+      const Index scaled = scale(at.dims[d], step[d]);
+      q.dims.push_back(from_start(scaled, n, d, start[d]));
+    }
     return emit(input(0), q);
   }
   throw InternalError("code generator: op '" + std::string(op->name) + "' cannot stand inside a loop");
@@ -107,7 +110,7 @@ V KernelBuilder::elementwise(const Node* n, const Position& p) {
     inputs.push_back(emit(t.id(), p));
     level = std::max(level, inputs.back().level);
   }
-  if (n->op == &ops::stop_gradient_op()) return inputs[0];
+  if (n->op == &ops::stop_gradient_op() || is_piece(n)) return inputs[0];
   if (n->op->body == nullptr)
     throw InternalError("op '" + std::string(n->op->name) + "' has no body to compile");
   std::vector<ir::Scalar> scalars;
@@ -308,12 +311,32 @@ void KernelBuilder::store(int id, const TensorType& type, const Position& p, V v
     return;
   }
   value = splat(value);
-  require(offset.lanes == nullptr && offset.step == 1, "store: lanes are not neighbours");
+  if (offset.lanes != nullptr || offset.step != 1) {
+    const V at = positions(offset);
+    stand_at(level());
+    auto* all = llvm::FixedVectorType::get(b_.getInt1Ty(), static_cast<unsigned>(lanes_));
+    llvm::Value* mask = mask_ == nullptr ? llvm::Constant::getAllOnesValue(all) : mask_;
+    b_.CreateMaskedScatter(value, b_.CreateGEP(element, base, at.v), align, mask);
+    return;
+  }
   llvm::Value* at = b_.CreateGEP(element, base, offset.base);
   if (mask_ == nullptr)
     b_.CreateAlignedStore(value, at, align);
   else
     b_.CreateMaskedStore(value, at, align, mask_);
+}
+
+Index KernelBuilder::from_start(const Index& i, const Node* n, std::size_t axis, std::int64_t start) {
+  const auto term = terms_.starts.find({n, axis});
+  return term == terms_.starts.end() ? add(i, start) : add(i, told(term->second));
+}
+
+void KernelBuilder::store_piece(const Node* piece, const Position& domain, const V& v) {
+  const auto& [assembly, start] = plan_.places.at(piece);
+  const std::size_t axis = joined_axis(assembly);
+  Position p = aligned(piece->type.shape, domain);
+  p.dims[axis] = from_start(p.dims[axis], piece, axis, start);
+  for (const int id : plan_.stores.at(assembly)) store(id, assembly->type, p, v);
 }
 
 void KernelBuilder::finish_roots(const Position& domain) {
@@ -323,6 +346,7 @@ void KernelBuilder::finish_roots(const Position& domain) {
     values.emplace_back(r, current_.at(r));
   }
   for (const auto& [r, v] : values) {
+    if (is_piece(r)) store_piece(r, domain, v);
     const auto at = plan_.stores.find(r);
     if (at == plan_.stores.end()) continue;
     for (const int id : at->second) store(id, r->type, aligned(r->type.shape, domain), v);

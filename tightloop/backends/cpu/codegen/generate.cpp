@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <future>
 #include <mutex>
-#include <numeric>
 
 namespace tightloop::backends::cpu {
 namespace {
@@ -79,10 +78,18 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
 }
 
-void emit_kernel(llvm::Module& module, const Plan& plan, const Target& target, std::size_t i) {
-  const Kernel& kernel = plan.schedule.kernels[i];
-  if (kernel.kind == KernelKind::library) return;  // compile.cpp calls oneDNN in its place
-  KernelBuilder k(module, plan, target, kernel, kernel_symbol(i));
+/// What is made into code.
+struct Input {
+  const Plan& plan;
+  const Target& target;
+  Alike alike;
+  SharedFunctions shared = {};
+};
+
+void emit_kernel(llvm::Module& module, Input& input, std::size_t i) {
+  const Kernel& kernel = input.plan.schedule.kernels[i];
+  KernelBuilder k(module, input.plan, input.target, kernel, input.alike.terms[i], input.shared,
+                  kernel_symbol(i));
   switch (kernel.kind) {
     case KernelKind::elementwise:
       emit_elementwise(k);
@@ -100,6 +107,7 @@ void emit_kernel(llvm::Module& module, const Plan& plan, const Target& target, s
       emit_transpose(k);
       break;
     case KernelKind::library:
+    case KernelKind::assembly:
       break;
   }
   k.finish();
@@ -116,13 +124,13 @@ void optimize(llvm::Module& module) {
     if (!f.isDeclaration()) passes.run(f, analyses);
 }
 
-std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, const Plan& plan, const Target& target,
+std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, Input& input,
                                           const llvm::TargetMachine& machine,
                                           const std::vector<std::size_t>& kernels) {
   auto module = std::make_unique<llvm::Module>("step", context);
-  module->setTargetTriple(target.triple);
+  module->setTargetTriple(input.target.triple);
   module->setDataLayout(machine.createDataLayout());
-  for (const std::size_t i : kernels) emit_kernel(*module, plan, target, i);
+  for (const std::size_t i : kernels) emit_kernel(*module, input, i);
 #ifndef NDEBUG
   std::string problem;
   llvm::raw_string_ostream out(problem);
@@ -132,18 +140,20 @@ std::unique_ptr<llvm::Module> make_module(llvm::LLVMContext& context, const Plan
   return module;
 }
 
-std::vector<std::size_t> all_kernels(const Plan& plan) {
-  std::vector<std::size_t> all(plan.schedule.kernels.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return all;
+/// One of each kind of alike kernels; none of the library's.
+std::vector<std::size_t> kernels_to_emit(Input& input) {
+  std::vector<std::size_t> kernels;
+  for (std::size_t i = 0; i < input.alike.model.size(); ++i)
+    if (input.alike.model[i] == i && is_generated(input.plan.schedule.kernels[i].kind)) kernels.push_back(i);
+  return kernels;
 }
 
 using Object = llvm::SmallVector<char, 0>;
 
-Object make_object(const Plan& plan, const Target& target, const std::vector<std::size_t>& kernels) {
-  const auto machine = make_machine(target);
+Object make_object(Input& input, const std::vector<std::size_t>& kernels) {
+  const auto machine = make_machine(input.target);
   llvm::LLVMContext context;
-  const auto module = make_module(context, plan, target, *machine, kernels);
+  const auto module = make_module(context, input, *machine, kernels);
   Object object;
   llvm::raw_svector_ostream out(object);
   llvm::legacy::PassManager passes;
@@ -154,11 +164,11 @@ Object make_object(const Plan& plan, const Target& target, const std::vector<std
 }
 
 /// Kernels dealt out so that each share takes about as long to compile.
-std::vector<std::vector<std::size_t>> shares_of(const Plan& plan, std::size_t count) {
+std::vector<std::vector<std::size_t>> shares_of(Input& input, std::size_t count) {
   std::vector<std::vector<std::size_t>> shares(count);
   std::vector<double> load(count, 0);
-  for (const std::size_t i : all_kernels(plan)) {
-    const Kernel& k = plan.schedule.kernels[i];
+  for (const std::size_t i : kernels_to_emit(input)) {
+    const Kernel& k = input.plan.schedule.kernels[i];
     const double own = k.kind == KernelKind::reduce ? 4 : k.kind == KernelKind::matmul ? 3 : 2;
     const auto least = static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin());
     shares[least].push_back(i);
@@ -194,15 +204,16 @@ std::string kernel_symbol(std::size_t i) { return "kernel" + std::to_string(i); 
 std::vector<char> generate_objects(const Plan& plan, const Target& target, int threads) {
   initialize_llvm();
   constexpr std::size_t kKernelsToShare = 6;
-  const std::size_t pieces = plan.schedule.kernels.size() < kKernelsToShare
+  Input input{plan, target, find_alike(plan)};
+  const std::size_t pieces = kernels_to_emit(input).size() < kKernelsToShare
                                  ? 1
                                  : static_cast<std::size_t>(std::clamp(threads, 1, 4));
-  const auto shares = shares_of(plan, pieces);
+  const auto shares = shares_of(input, pieces);
   std::vector<std::future<Object>> others;
   for (std::size_t i = 1; i < shares.size(); ++i)
-    others.push_back(std::async(std::launch::async, [&, i] { return make_object(plan, target, shares[i]); }));
+    others.push_back(std::async(std::launch::async, [&, i] { return make_object(input, shares[i]); }));
   std::vector<Object> objects;
-  if (!shares.empty()) objects.push_back(make_object(plan, target, shares[0]));
+  if (!shares.empty()) objects.push_back(make_object(input, shares[0]));
   for (auto& o : others) objects.push_back(o.get());
   std::vector<char> out;
   for (const Object& o : objects) {
@@ -217,7 +228,8 @@ std::vector<char> generate_objects(const Plan& plan, const Target& target, int t
 std::string generate_text(const Plan& plan, const Target& target) {
   const auto machine = make_machine(target);
   llvm::LLVMContext context;
-  const auto module = make_module(context, plan, target, *machine, all_kernels(plan));
+  Input input{plan, target, find_alike(plan)};
+  const auto module = make_module(context, input, *machine, kernels_to_emit(input));
   std::string text;
   llvm::raw_string_ostream out(text);
   module->print(out, nullptr);

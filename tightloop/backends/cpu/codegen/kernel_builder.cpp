@@ -28,16 +28,20 @@ void stand_after(llvm::IRBuilder<>& b, Value* v) {
 }  // namespace
 
 KernelBuilder::KernelBuilder(llvm::Module& module, const Plan& plan, const Target& target,
-                             const Kernel& kernel, const std::string& symbol)
+                             const Kernel& kernel, const Terms& terms, SharedFunctions& shared,
+                             const std::string& symbol)
     : module_(module),
       plan_(plan),
       target_(target),
       kernel_(kernel),
+      terms_(terms),
+      shared_(shared),
       function_(nullptr),
       b_(module.getContext()),
       s_(b_, target) {
   llvm::Type* pointer = b_.getPtrTy();
-  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, b_.getInt64Ty(), b_.getInt64Ty()}, false);
+  auto* type =
+      llvm::FunctionType::get(b_.getVoidTy(), {pointer, b_.getInt64Ty(), b_.getInt64Ty(), pointer}, false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
   set_vector_width(*function_, target);
   part_ = function_->getArg(1);
@@ -76,10 +80,20 @@ Value* KernelBuilder::context_member(std::size_t offset) {
 Value* KernelBuilder::buffer(int id) {
   if (const auto at = buffers_.find(id); at != buffers_.end()) return at->second;
   Value* table = context_member(offsetof(StepContext, buffers));
+  Value* entry = terms_.values.empty() ? number(id) : told(terms_.buffers.at(id));  // before the table
   llvm::IRBuilderBase::InsertPointGuard guard(b_);
   stand_after(b_, table);
-  Value* slot = b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), table, static_cast<std::uint64_t>(id));
+  Value* slot = b_.CreateInBoundsGEP(b_.getPtrTy(), table, entry);
   return buffers_[id] = b_.CreateLoad(b_.getPtrTy(), slot);
+}
+
+Value* KernelBuilder::told(std::size_t number) {
+  if (const auto at = told_.find(number); at != told_.end()) return at->second;
+  llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  b_.SetInsertPoint(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
+  Value* p = b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), function_->getArg(3), number);
+  return told_[number] = b_.CreateLoad(b_.getInt64Ty(), p);
 }
 
 Value* KernelBuilder::extent(const Dim& d) {
@@ -192,6 +206,17 @@ Index KernelBuilder::add(const Index& i, std::int64_t n) {
         b_.CreateAdd(i.lanes, llvm::ConstantInt::get(i.lanes->getType(), static_cast<std::uint64_t>(n)));
   else
     out.base = b_.CreateAdd(i.base, number(n));
+  out.id = next_id_++;
+  return out;
+}
+
+Index KernelBuilder::add(const Index& i, Value* n) {
+  stand_at(i.level);
+  Index out = i;
+  if (i.lanes != nullptr)
+    out.lanes = b_.CreateAdd(i.lanes, b_.CreateVectorSplat(static_cast<unsigned>(lanes_), n));
+  else
+    out.base = b_.CreateAdd(i.base, n);
   out.id = next_id_++;
   return out;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tightloop/backends/cpu/codegen/alike.h>
 #include <tightloop/backends/cpu/codegen/index.h>
 #include <tightloop/backends/cpu/codegen/target.h>
+#include <tightloop/backends/cpu/codegen/tile.h>
 #include <tightloop/backends/cpu/codegen/vector_builder.h>
 #include <tightloop/backends/cpu/plan/plan.h>
 
@@ -30,8 +32,9 @@ inline llvm::Value* first_lanes(llvm::IRBuilder<>& b, llvm::Value* count, int la
 /// whatever does not vary in the inner loop is computed outside it.
 class KernelBuilder {
  public:
+  /// `terms`: what calls of this function are told; none when it serves one kernel alone.
   KernelBuilder(llvm::Module& module, const Plan& plan, const Target& target, const Kernel& kernel,
-                const std::string& symbol);
+                const Terms& terms, SharedFunctions& shared, const std::string& symbol);
   /// Ends the function.
   void finish();
 
@@ -39,6 +42,7 @@ class KernelBuilder {
   const Target& target() const { return target_; }
   const Plan& plan() const { return plan_; }
   const Kernel& kernel() const { return kernel_; }
+  SharedFunctions& shared_functions() const { return shared_; }
   VectorBuilder& scalar() { return s_; }
   llvm::Function* function() { return function_; }
 
@@ -80,6 +84,8 @@ class KernelBuilder {
   Index constant_index(std::int64_t n);
   Index from_value(Emitted v);
   Index add(const Index& i, std::int64_t n);
+  /// With a number known at level 0.
+  Index add(const Index& i, llvm::Value* n);
   Index scale(const Index& i, std::int64_t n);
   Index clamp(const Index& i, llvm::Value* last);
   /// Its positions as i64, scalar when uniform.
@@ -131,6 +137,10 @@ class KernelBuilder {
   Emitted reshape(const ir::Node* n, const Position& p);
   Index linear(const Shape& shape, const Position& p);
   Position unflatten(const Shape& shape, const Position& p);
+  llvm::Value* told(std::size_t number);
+  /// i + start, the start along `axis` of a slice or piece.
+  Index from_start(const Index& i, const ir::Node* n, std::size_t axis, std::int64_t start);
+  void store_piece(const ir::Node* piece, const Position& domain, const Emitted& v);
   Emitted load_at(llvm::Value* pointer, DType dtype, const Index& offset);
   Emitted loaded(llvm::Value* raw, DType dtype, int level);
 
@@ -138,6 +148,8 @@ class KernelBuilder {
   const Plan& plan_;
   const Target& target_;
   const Kernel& kernel_;
+  const Terms& terms_;
+  SharedFunctions& shared_;
   llvm::Function* function_;
   llvm::IRBuilder<> b_;
   VectorBuilder s_;
@@ -146,6 +158,7 @@ class KernelBuilder {
   std::map<Key, Index> rows_;  ///< positions in tables, by the gather that reads them
   std::unordered_map<const ir::Node*, Emitted> current_;
   std::unordered_map<int, llvm::Value*> buffers_;
+  std::map<std::size_t, llvm::Value*> told_;                         ///< by number in the terms
   std::map<std::size_t, llvm::Value*> members_;                      ///< by offset in StepContext
   std::map<std::pair<Symbol, std::int64_t>, llvm::Value*> extents_;  ///< symbolic dims with a factor
   llvm::Value* part_ = nullptr;

@@ -113,7 +113,8 @@ class MatmulEmitter {
     llvm::Value* b_stride = panels_ ? k_.number(kPanelColumns) : k_.extent(n_);
     k_.stand_at(k_.level());
     if (packed_ != nullptr) {
-      llvm::Function* pack = pack_function(*k_.function()->getParent(), k_.target(), tile_);
+      llvm::Function* pack =
+          pack_function(*k_.function()->getParent(), k_.target(), k_.shared_functions(), tile_);
       ir.CreateCall(pack_function_type(context), pack, {b_at, b_stride, depth, packed_, columns_left});
       b_at = packed_;
       b_stride = k_.number(tile_.columns());
@@ -200,7 +201,8 @@ class MatmulEmitter {
     tile.rows = rows;
     llvm::Module& module = *k_.function()->getParent();
     const bool may_be_whole = !n_.is_static() || n_.factor >= tile.columns();
-    llvm::Function* whole = may_be_whole ? tile_function(module, k_.target(), tile) : nullptr;
+    llvm::Function* whole =
+        may_be_whole ? tile_function(module, k_.target(), k_.shared_functions(), tile) : nullptr;
     if (!may_be_cut()) return whole;
     if (n_.is_static()) {  // a narrower tile may do for the last columns
       const std::int64_t rest = n_.factor % tile.columns();
@@ -209,7 +211,7 @@ class MatmulEmitter {
     } else {
       tile.masked = !b_is_padded();
     }
-    llvm::Function* cut = tile_function(module, k_.target(), tile);
+    llvm::Function* cut = tile_function(module, k_.target(), k_.shared_functions(), tile);
     if (whole == nullptr) return cut;
     return k_.ir().CreateSelect(k_.ir().CreateICmpSGE(columns_left, k_.number(tile.columns())), whole, cut);
   }

@@ -4,10 +4,18 @@
 #include <tightloop/backends/cpu/codegen/tile.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tightloop::backends::cpu {
 namespace {
+
+/// The function of this name, and whether the module had it.
+std::pair<llvm::Function*, bool> declared(llvm::Module& module, llvm::FunctionType* type,
+                                          const std::string& symbol) {
+  if (llvm::Function* known = module.getFunction(symbol)) return {known, true};
+  return {llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module), false};
+}
 
 /// Steps of K in one round of the loop. Tiles of few rows are for the edges: small code serves them.
 int unroll(const Tile& tile) { return tile.rows > 4 ? 4 : 1; }
@@ -24,10 +32,8 @@ std::vector<llvm::Value*> column_masks(llvm::IRBuilder<>& b, llvm::Value* column
 
 class TileEmitter {
  public:
-  TileEmitter(llvm::Module& module, const Target& target, const Tile& tile, const std::string& symbol)
-      : tile_(tile), b_(module.getContext()), s_(b_, target) {
-    function_ = llvm::Function::Create(tile_function_type(module.getContext()),
-                                       llvm::Function::InternalLinkage, symbol, module);
+  TileEmitter(llvm::Module& module, const Target& target, const Tile& tile, llvm::Function& function)
+      : tile_(tile), b_(module.getContext()), s_(b_, target), function_(&function) {
     set_vector_width(*function_, target);
     function_->addFnAttr(llvm::Attribute::NoInline);
     for (const unsigned i : {0U, 2U, 5U}) function_->addParamAttr(i, llvm::Attribute::NoAlias);
@@ -36,7 +42,7 @@ class TileEmitter {
         tile.lanes == 1 ? element_ : llvm::FixedVectorType::get(element_, static_cast<unsigned>(tile.lanes));
   }
 
-  llvm::Function* run() {
+  void run() {
     auto& c = b_.getContext();
     auto* entry = llvm::BasicBlock::Create(c, "entry", function_);
     b_.SetInsertPoint(entry);
@@ -50,7 +56,6 @@ class TileEmitter {
     state = loop(state, k_end, 1);
     store(state.sums);
     b_.CreateRetVoid();
-    return function_;
   }
 
  private:
@@ -169,7 +174,7 @@ class TileEmitter {
   Tile tile_;
   llvm::IRBuilder<> b_;
   VectorBuilder s_;
-  llvm::Function* function_ = nullptr;
+  llvm::Function* function_;
   llvm::Type* element_ = nullptr;
   llvm::Type* vector_ = nullptr;
   std::vector<llvm::Value*> masks_;
@@ -191,13 +196,15 @@ llvm::FunctionType* tile_function_type(llvm::LLVMContext& c) {
   return llvm::FunctionType::get(llvm::Type::getVoidTy(c), {p, n, p, n, n, p, n, n}, false);
 }
 
-llvm::Function* tile_function(llvm::Module& module, const Target& target, const Tile& t) {
+llvm::Function* tile_function(llvm::Module& module, const Target& target, SharedFunctions& shared,
+                              const Tile& t) {
   const std::string symbol = "tile_" + std::string(name(t.dtype)) + "_" + std::to_string(t.rows) + "x" +
                              std::to_string(t.vectors) + "x" + std::to_string(t.lanes) +
                              (t.pitch == t.vectors ? "" : "_p" + std::to_string(t.pitch)) +
                              (t.masked ? "_masked" : "") + (t.a_transposed ? "_t" : "");
-  if (llvm::Function* known = module.getFunction(symbol)) return known;
-  return TileEmitter(module, target, t, symbol).run();
+  const auto [function, known] = declared(module, tile_function_type(module.getContext()), symbol);
+  if (!known && shared.claim(symbol)) TileEmitter(module, target, t, *function).run();
+  return function;
 }
 
 llvm::FunctionType* pack_function_type(llvm::LLVMContext& c) {
@@ -206,12 +213,12 @@ llvm::FunctionType* pack_function_type(llvm::LLVMContext& c) {
   return llvm::FunctionType::get(llvm::Type::getVoidTy(c), {p, n, n, p, n}, false);
 }
 
-llvm::Function* pack_function(llvm::Module& module, const Target& target, const Tile& tile) {
+llvm::Function* pack_function(llvm::Module& module, const Target& target, SharedFunctions& shared,
+                              const Tile& tile) {
   const std::string symbol = "pack_" + std::string(name(tile.dtype)) + "_" + std::to_string(tile.columns());
-  if (llvm::Function* known = module.getFunction(symbol)) return known;
+  const auto [f, known] = declared(module, pack_function_type(module.getContext()), symbol);
+  if (known || !shared.claim(symbol)) return f;
   llvm::IRBuilder<> b(module.getContext());
-  auto* f = llvm::Function::Create(pack_function_type(module.getContext()), llvm::Function::InternalLinkage,
-                                   symbol, module);
   set_vector_width(*f, target);
   f->addFnAttr(llvm::Attribute::NoInline);
   llvm::Type* element = element_type(module.getContext(), tile.dtype);

@@ -4,6 +4,10 @@
 #include <tightloop/backends/cpu/codegen/target.h>
 #include <tightloop/base/dtype.h>
 
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
 namespace tightloop::backends::cpu {
 
 /// A block of a matrix product held in registers: rows × (vectors · lanes) sums over K.
@@ -22,16 +26,33 @@ struct Tile {
 /// The tile shape that keeps all sums in this machine's registers.
 Tile best_tile(const Target& target, DType dtype);
 
-/// The function of a tile, made once per module:
+/// Which functions that kernels share are already written, by whichever of the modules being made side by
+/// side came first: the others declare them.
+class SharedFunctions {
+ public:
+  /// True for the first who asks: that one writes it.
+  bool claim(const std::string& symbol) {
+    const std::scoped_lock lock(mutex_);
+    return claimed_.insert(symbol).second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<std::string> claimed_;
+};
+
+/// The function of a tile:
 /// (a, stride of a, b, stride of b, K, out, columns, add): out[rows][pitch · lanes] = Σ_k a·b, in the order
 /// of k; with add (not 0) after what out holds. a points to the block's first row (or column when
 /// transposed), b to its first column. Strides in elements.
 llvm::FunctionType* tile_function_type(llvm::LLVMContext& context);
-llvm::Function* tile_function(llvm::Module& module, const Target& target, const Tile& tile);
+llvm::Function* tile_function(llvm::Module& module, const Target& target, SharedFunctions& shared,
+                              const Tile& tile);
 
 /// (b, stride of b, K, out, columns): copies a panel of B, one of `tile`'s columns wide, to K consecutive
 /// rows of pitch · lanes. Columns that are not there become 0.
 llvm::FunctionType* pack_function_type(llvm::LLVMContext& context);
-llvm::Function* pack_function(llvm::Module& module, const Target& target, const Tile& tile);
+llvm::Function* pack_function(llvm::Module& module, const Target& target, SharedFunctions& shared,
+                              const Tile& tile);
 
 }  // namespace tightloop::backends::cpu

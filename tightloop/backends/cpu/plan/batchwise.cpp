@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/cpu/plan/assembly.h>
 #include <tightloop/backends/cpu/plan/batchwise.h>
 #include <tightloop/backends/cpu/plan/schedule.h>
 #include <tightloop/ops/functions.h>
@@ -18,6 +19,9 @@ constexpr std::int64_t kMostGroups = 16;
 /// moving the samples; and no more elements than this for other sums.
 constexpr std::int64_t kLargestSide = 128;
 constexpr std::int64_t kLargestSum = 16384;
+
+/// Uses of a weight by one sample from which on a stretch may be short.
+constexpr double kManyUses = 4;
 
 std::size_t batch_axis(const Shape& shape) {
   std::size_t d = 0;
@@ -58,7 +62,8 @@ class Batchwise {
     if (n->op == &ops::broadcast_op()) return from[axis] == to[static_cast<std::size_t>(ints("dims"))];
     if (n->op == &ops::slice_op()) return same && ints("start") == 0 && ints("step") == 1;
     if (n->op == &ops::pad_op()) return same && ints("low") == 0 && ints("high") == 0;
-    if (n->op == &ops::concat_op()) return same && n->attrs.at<std::int64_t>("axis") != std::int64_t(axis);
+    if (n->op == &ops::concat_op() || is_assembly(n))
+      return same && n->attrs.at<std::int64_t>("axis") != std::int64_t(axis);
     if (n->op == &ops::gather_op()) return i == 1;
     if (n->op == &ops::matmul_op()) {
       if (axis + 2 < from.rank()) return true;
@@ -126,14 +131,29 @@ Tensor split(const Node& n, const std::vector<Tensor>& inputs) {
 
 }  // namespace
 
-Groups groups_of(std::int64_t batch) {
+Groups groups_of(std::int64_t batch, std::int64_t stretch) {
   const std::int64_t share = (batch + kMostGroups - 1) / kMostGroups;
-  const std::int64_t rows = std::max<std::int64_t>(1, (share + kChunkRows - 1) / kChunkRows) * kChunkRows;
+  const std::int64_t rows = std::max<std::int64_t>(1, (share + stretch - 1) / stretch) * stretch;
   return {rows, std::max<std::int64_t>(1, (batch + rows - 1) / rows)};
 }
 
-std::int64_t most_groups(std::int64_t batch) {
-  return std::clamp<std::int64_t>((batch + kChunkRows - 1) / kChunkRows, 1, kMostGroups);
+std::int64_t most_groups(std::int64_t batch, std::int64_t stretch) {
+  return std::clamp<std::int64_t>((batch + stretch - 1) / stretch, 1, kMostGroups);
+}
+
+std::int64_t stretch_of(const ir::Graph& graph) {
+  double products = 0, weights = 0;  // multiplications of a sample by elements of weights; those elements
+  NodeSet seen;
+  for (const Node* n : ir::topological(graph)) {
+    if (n->op != &ops::matmul_op() || !carries_batch(n->type.shape)) continue;
+    const Shape& weight = n->inputs[1].shape();
+    if (!weight.is_static()) continue;
+    const double columns = static_cast<double>(n->type.shape[n->type.shape.rank() - 1].value({}));
+    products += static_cast<double>(n->type.shape.count().factor) / columns *
+                static_cast<double>(weight.count().factor);
+    if (seen.insert(n->inputs[1].id()).second) weights += static_cast<double>(weight.count().factor);
+  }
+  return products >= kManyUses * weights && weights > 0 ? kShortStretch : kLongStretch;
 }
 
 bool carries_batch(const Shape& shape) {

@@ -17,12 +17,16 @@ struct Groups {
   std::int64_t rows = 0;  ///< samples in every group but the last, which may have fewer
   std::int64_t count = 1;
 };
-Groups groups_of(std::int64_t batch);
+Groups groups_of(std::int64_t batch, std::int64_t stretch);
 /// The most groups that a batch of this size or a smaller one has.
-std::int64_t most_groups(std::int64_t batch);
+std::int64_t most_groups(std::int64_t batch, std::int64_t stretch);
 
-/// Samples that a thread takes through a chain at a time: few enough for their values to stay in its cache.
-inline constexpr std::int64_t kChunkRows = 64;
+/// Samples that a thread takes through a chain at a time: few enough for their values to stay in its cache,
+/// enough for a weight that is loaded to be used often. Less where each sample uses its weights many times
+/// itself, as the steps of a sequence do: small batches then are work for several threads too.
+std::int64_t stretch_of(const ir::Graph& graph);
+inline constexpr std::int64_t kLongStretch = 64;
+inline constexpr std::int64_t kShortStretch = 16;
 
 /// Whether a dim of `shape` is the batch, or a multiple of it.
 bool carries_batch(const Shape& shape);

@@ -2,34 +2,28 @@
 #include <tightloop/backends/cpu/plan/phases.h>
 
 #include <algorithm>
-#include <numeric>
+#include <set>
 #include <tuple>
 
 namespace tightloop::backends::cpu {
 namespace {
 
-using Depends = std::vector<std::unordered_set<int>>;
-
-/// Kernel numbers, each after what it waits for and otherwise as they come, which is depth first: what is computed
-/// block by block does not hold the values of all blocks at once.
+/// Kernel numbers, each after what it waits for, else in their own order: which follows the graph depth
+/// first, so that values are used soon after they are made.
 std::vector<int> topological_order(const Depends& depends) {
-  std::vector<int> order;
-  std::vector<bool> placed(depends.size(), false);
-  const auto place = [&](int k) {
-    if (!placed[static_cast<std::size_t>(k)]) order.push_back(k);
-    placed[static_cast<std::size_t>(k)] = true;
-  };
+  std::vector<std::size_t> missing;
+  std::set<std::size_t> ready;
   for (std::size_t k = 0; k < depends.size(); ++k) {
-    std::vector<int> before;
-    for (const int d : depends[k])
-      if (!placed[static_cast<std::size_t>(d)]) before.push_back(d);
-    // Dependencies are transitive: whoever waits for more comes later.
-    std::sort(before.begin(), before.end(), [&](int a, int b) {
-      return std::pair(depends[static_cast<std::size_t>(a)].size(), a) <
-             std::pair(depends[static_cast<std::size_t>(b)].size(), b);
-    });
-    for (const int d : before) place(d);
-    place(static_cast<int>(k));
+    missing.push_back(depends.count(k));
+    if (missing[k] == 0) ready.insert(k);
+  }
+  std::vector<int> order;
+  while (!ready.empty()) {
+    const std::size_t next = *ready.begin();
+    ready.erase(ready.begin());
+    order.push_back(static_cast<int>(next));
+    for (std::size_t k = 0; k < depends.size(); ++k)
+      if (depends.waits(k, next) && --missing[k] == 0) ready.insert(k);
   }
   return order;
 }
@@ -45,13 +39,14 @@ PhaseOrder order_in_phases(const std::vector<Kernel>& kernels, const Depends& de
     return kernels[at(from)].batchwise && kernels[at(to)].batchwise ? 0 : 1;
   };
   for (const int k : order)
-    for (const int d : depends[at(k)]) level[at(k)] = std::max(level[at(k)], level[at(d)] + distance(d, k));
+    for (int d = 0; d < static_cast<int>(kernels.size()); ++d)
+      if (depends.waits(at(k), at(d))) level[at(k)] = std::max(level[at(k)], level[at(d)] + distance(d, k));
   // A batchwise kernel moves on to the phase of its readers, where its values need not leave the cache.
   for (auto k = order.rbegin(); k != order.rend(); ++k) {
     if (!kernels[at(*k)].batchwise) continue;
     int latest = -1;
     for (std::size_t reader = 0; reader < kernels.size(); ++reader) {
-      if (!depends[reader].contains(*k)) continue;
+      if (!depends.waits(reader, at(*k))) continue;
       const int bound = level[reader] - distance(*k, static_cast<int>(reader));
       latest = latest < 0 ? bound : std::min(latest, bound);
     }

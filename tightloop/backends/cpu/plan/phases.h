@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tightloop/backends/cpu/plan/depends.h>
 #include <tightloop/backends/cpu/plan/schedule.h>
 
 namespace tightloop::backends::cpu {
@@ -9,9 +10,7 @@ struct PhaseOrder {
   std::vector<Phase> phases;
 };
 
-/// Orders kernels in as few phases as their dependencies allow. depends[k]: all kernels that k waits for,
-/// directly or not.
-PhaseOrder order_in_phases(const std::vector<Kernel>& kernels,
-                           const std::vector<std::unordered_set<int>>& depends);
+/// Orders kernels in as few phases as their dependencies allow.
+PhaseOrder order_in_phases(const std::vector<Kernel>& kernels, const Depends& depends);
 
 }  // namespace tightloop::backends::cpu

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/cpu/plan/assembly.h>
 #include <tightloop/backends/cpu/plan/batchwise.h>
 #include <tightloop/backends/cpu/plan/plan.h>
 #include <tightloop/ops/index.h>
@@ -19,16 +20,19 @@ class Planner {
   explicit Planner(const ir::Graph& graph) {
     plan_.graph = graph;
     plan_.schedule = make_schedule(graph);
+    plan_.stretch = stretch_of(graph);
     for (const auto& [node, home] : plan_.schedule.home) roots_.insert(node);
     for (std::size_t i = 0; i < graph.inputs.size(); ++i)
       plan_.memory[graph.inputs[i].id()] =
           add({Buffer::Kind::input, graph.inputs[i].type(), static_cast<int>(i)});
     find_readers();
     find_panels();
+    place_pieces();
     for (std::size_t i = 0; i < graph.outputs.size(); ++i) place_output(static_cast<int>(i));
     for (const Kernel& kernel : plan_.schedule.kernels)
       for (const Node* r : kernel.roots)
-        if (plan_.schedule.stored.contains(r) && !plan_.memory.contains(r)) store_in(r, temporary(r));
+        if (plan_.schedule.stored.contains(r) && !is_piece(r) && !plan_.memory.contains(r))
+          store_in(r, temporary(r));
     set_lifetimes();
   }
 
@@ -78,6 +82,18 @@ class Planner {
           plan_.in_panels.erase(n->inputs[i].id());
   }
 
+  void place_pieces() {
+    for (const Kernel& kernel : plan_.schedule.kernels) {
+      if (kernel.kind != KernelKind::assembly) continue;
+      const Node* assembly = kernel.roots[0];
+      std::int64_t start = 0;
+      for (const Tensor& piece : assembly->inputs) {
+        plan_.places[piece.id()] = {assembly, start};
+        start += piece.dim(joined_axis(assembly)).factor;
+      }
+    }
+  }
+
   void place_output(int i) {
     const auto& output = plan_.graph.outputs[static_cast<std::size_t>(i)];
     const Node* value = output.value.id();
@@ -92,7 +108,9 @@ class Planner {
     }
     if (value == state->id()) return;
     const int target = plan_.memory.at(state->id());
-    if (!is_input(value) && may_overwrite(state->id(), plan_.schedule.home.at(value))) {
+    // The pieces of an assembly are written before its own turn.
+    if (!is_input(value) && !is_assembly(value) &&
+        may_overwrite(state->id(), plan_.schedule.home.at(value))) {
       store_in(value, target);
       return;
     }
@@ -124,16 +142,20 @@ class Planner {
     for (const auto& [node, stores] : plan_.stores)
       for (const int b : stores) {
         const int home = plan_.schedule.home.at(node);
+        int begin = home;
         int last = home;
+        if (is_assembly(node))
+          for (const Tensor& piece : node->inputs)
+            begin = std::min(begin, plan_.schedule.home.at(piece.id()));
         if (plan_.memory.at(node) == b && uses_.contains(node))
           for (const Use& use : uses_.at(node)) last = std::max(last, use.kernel);
         Buffer& buffer = plan_.buffers[static_cast<std::size_t>(b)];
-        buffer.first = plan_.schedule.phase_of(home);
+        buffer.first = plan_.schedule.phase_of(begin);
         buffer.last = plan_.schedule.phase_of(last);
         const bool chain = plan_.schedule.kernels[static_cast<std::size_t>(home)].batchwise;
         if (buffer.kind == Buffer::Kind::temporary && chain && carries_batch(buffer.type.shape) &&
             buffer.first == buffer.last && !is_copied(b))
-          buffer = {Buffer::Kind::local, buffer.type, -1, false, home, last};
+          buffer = {Buffer::Kind::local, buffer.type, -1, false, begin, last};
       }
     // Copies of whole inputs happen after everything else, in two rounds, so that swapped states work.
     plan_.copies.insert(plan_.copies.begin(), first_copies_.begin(), first_copies_.end());
@@ -207,8 +229,8 @@ Plan make_plan(const ir::Graph& graph) { return Planner(graph).finish(); }
 
 Layout lay_out(const Plan& plan, const Sizes& most) {
   Layout layout{std::vector<std::ptrdiff_t>(plan.buffers.size(), -1), 0, 0};
-  const Sizes sizes{most.batch, most.rows, most_groups(most.batch)};
-  const Sizes stretch{std::min(sizes.batch, kChunkRows), sizes.rows, sizes.groups};
+  const Sizes sizes{most.batch, most.rows, most_groups(most.batch, plan.stretch)};
+  const Sizes stretch{std::min(sizes.batch, plan.stretch), sizes.rows, sizes.groups};
   layout.bytes = pack(plan, Buffer::Kind::temporary, sizes, layout.offsets);
   layout.local_bytes = pack(plan, Buffer::Kind::local, stretch, layout.offsets);
   return layout;

@@ -29,10 +29,17 @@ inline constexpr std::int64_t kPanelColumns = 32;
 struct Plan {
   ir::Graph graph;  ///< keeps the nodes alive
   Schedule schedule;
+  std::int64_t stretch = 0;  ///< samples that a thread takes through a chain at a time
   std::vector<Buffer> buffers;
   std::unordered_map<const ir::Node*, int> memory;  ///< input or stored root → where it is read
   std::unordered_map<const ir::Node*, std::vector<int>> stores;  ///< root → every buffer it is written to
   std::unordered_set<const ir::Node*> in_panels;
+  /// Where a piece goes: into every buffer that its assembly is written to.
+  struct Place {
+    const ir::Node* assembly;
+    std::int64_t start;  ///< along the joined axis
+  };
+  std::unordered_map<const ir::Node*, Place> places;
   struct Copy {
     int from;
     int to;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/cpu/plan/assembly.h>
 #include <tightloop/backends/cpu/plan/batchwise.h>
 #include <tightloop/backends/cpu/plan/cost.h>
 #include <tightloop/backends/cpu/plan/lower_attention.h>
@@ -39,6 +40,8 @@ class RootFinder {
       if (computes_as_root(n)) roots_.insert(n);
       if (n->op->kind == OpKind::contraction)
         for (const Tensor& t : n->inputs) add(storage_of(t.id()));
+      if (is_assembly(n))
+        for (const Tensor& t : n->inputs) add(t.id());
     }
     for (const auto& o : graph.outputs) add(o.value.id());
     share_dear_values();
@@ -142,7 +145,8 @@ class Clusterer {
     if (is_reduction(r) || kernel.roots.size() == 1) kernel.sources.push_back(r);
     home_[r] = k;
     for (const Leaf& leaf : leaves)
-      if (!is_input(leaf.node)) depend(k, home_.at(leaf.node));
+      if (!is_input(leaf.node))
+        depends_.add(static_cast<std::size_t>(k), static_cast<std::size_t>(home_.at(leaf.node)));
   }
 
   int open(const Node* r) {
@@ -150,12 +154,13 @@ class Clusterer {
     k.domain = squeezed(r->type.shape);
     k.kind = goes_to_library(r)                   ? KernelKind::library
              : r->op->kind == OpKind::contraction ? KernelKind::matmul
+             : is_assembly(r)                     ? KernelKind::assembly
              : is_reduction(r)                    ? KernelKind::reduce
              : is_op(r, ops::scatter_add_op())    ? KernelKind::scatter
              : is_block_transpose(r)              ? KernelKind::transpose
                                                   : KernelKind::elementwise;
     kernels_.push_back(std::move(k));
-    depends_.emplace_back();
+    depends_.add_kernel();
     work_.push_back(0);
     return static_cast<int>(kernels_.size()) - 1;
   }
@@ -230,20 +235,14 @@ class Clusterer {
     return -1;
   }
 
-  bool waits_for(int a, int b) const { return depends_[static_cast<std::size_t>(a)].contains(b); }
-
-  void depend(int k, int on) {
-    if (k == on || waits_for(k, on)) return;
-    std::unordered_set<int> gained = depends_[static_cast<std::size_t>(on)];
-    gained.insert(on);
-    for (std::size_t x = 0; x < depends_.size(); ++x)
-      if (static_cast<int>(x) == k || depends_[x].contains(k))
-        depends_[x].insert(gained.begin(), gained.end());
+  bool waits_for(int a, int b) const {
+    return depends_.waits(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
   }
 
   bool runs_batchwise(const Kernel& k) const {
-    return accepts_epilogue(k) && std::all_of(k.roots.begin(), k.roots.end(),
-                                              [&](const Node* r) { return is_batchwise(r, roots_); });
+    return (accepts_epilogue(k) || k.kind == KernelKind::assembly) &&
+           std::all_of(k.roots.begin(), k.roots.end(),
+                       [&](const Node* r) { return is_batchwise(r, roots_); });
   }
 
   static constexpr std::size_t kMaxSiblings = 4;
@@ -253,7 +252,7 @@ class Clusterer {
   std::vector<Kernel> kernels_;
   mutable CostModel cost_;
   std::vector<double> work_;  ///< instructions an element, by kernel
-  std::vector<std::unordered_set<int>> depends_;
+  Depends depends_;
   std::unordered_map<const Node*, int> home_;
   std::unordered_map<const Node*, std::vector<Leaf>> leaves_;
 };
@@ -303,7 +302,7 @@ bool is_reduction(const Node* n) { return n->op->kind == OpKind::reduction; }
 
 bool computes_as_root(const Node* n) {
   return n->op->kind == OpKind::contraction || n->op->kind == OpKind::reduction ||
-         is_op(n, ops::scatter_add_op());
+         is_op(n, ops::scatter_add_op()) || is_assembly(n);
 }
 
 int Schedule::phase_of(int kernel) const {
@@ -360,7 +359,7 @@ ir::Graph prepare(const ir::Graph& graph) {
         return ir::make_node(ops::matmul_op(), {inputs[0], other},
                              std::move(attrs));
       });
-  return split_batch_sums(row_major);
+  return split_batch_sums(lower_concats(row_major));
 }
 
 }  // namespace tightloop::backends::cpu

@@ -15,7 +15,10 @@
 
 namespace tightloop::backends::cpu {
 
-enum class KernelKind : std::uint8_t { elementwise, reduce, matmul, scatter, transpose, library };
+/// The last two have no generated code: the library computes, and an assembly (assembly.h) is there when its
+/// pieces are.
+enum class KernelKind : std::uint8_t { elementwise, reduce, matmul, scatter, transpose, library, assembly };
+inline bool is_generated(KernelKind k) { return k != KernelKind::library && k != KernelKind::assembly; }
 
 struct Kernel {
   KernelKind kind = KernelKind::elementwise;
@@ -48,8 +51,9 @@ struct Schedule {
 /// `graph` must be in the form prepare() leaves it.
 Schedule make_schedule(const ir::Graph& graph);
 
-/// Backend-specific rewriting before scheduling: attention goes by blocks (plan/lower_attention.h); matmul operands become row-major along N (an explicit
-/// transpose node where they are not); sums over the batch are split (plan/batchwise.h).
+/// Backend-specific rewriting before scheduling: attention goes by blocks (plan/lower_attention.h); matmul operands
+/// become row-major along N (an explicit transpose node where they are not); concatenations are taken apart
+/// (plan/assembly.h); sums over the batch are split (plan/batchwise.h).
 ir::Graph prepare(const ir::Graph& graph);
 
 /// Matrix products that oneDNN computes: f32 with a weight (its two static dims) of at least kLibraryWeight
@@ -67,7 +71,7 @@ bool is_input(const ir::Node* n);
 /// Reshape that only adds or drops dims of 1, or an identity.
 bool is_unit_reshape(const ir::Node* n);
 bool is_reduction(const ir::Node* n);
-/// Contractions, reductions and scatters: never computed inside another kernel's loop.
+/// Contractions, reductions, scatters and assemblies: never computed inside another kernel's loop.
 bool computes_as_root(const ir::Node* n);
 
 struct Leaf {

@@ -18,7 +18,9 @@ struct StepContext {
 };
 
 /// One generated kernel: computes part `part` of `parts` of its outputs. A batchwise kernel: the samples from
-/// `part` up to `parts`, all of one group.
-using KernelFn = void (*)(const StepContext*, std::int64_t part, std::int64_t parts);
+/// `part` up to `parts`, all of one group. `terms` tell it from kernels that share its function
+/// (codegen/alike.h).
+using KernelFn = void (*)(const StepContext*, std::int64_t part, std::int64_t parts,
+                          const std::int64_t* terms);
 
 }  // namespace tightloop::backends::cpu
