@@ -18,7 +18,8 @@ using Tensors = std::vector<Tensor>;
 
 Array numbers(std::vector<std::int64_t> dims, double phase, DType dtype = DType::f32) {
   Array a(dtype, std::move(dims));
-  for (std::int64_t i = 0; i < a.count(); ++i) a.set(i, 2 * std::sin(phase + 12.9898 * static_cast<double>(i + 1)));
+  for (std::int64_t i = 0; i < a.count(); ++i)
+    a.set(i, 2 * std::sin(phase + 12.9898 * static_cast<double>(i + 1)));
   return a;
 }
 
@@ -34,7 +35,8 @@ testing::Function with_gradients(ScaledDotProductOptions options) {
   return [options](const Tensors& in) {
     const Tensor y = scaled_dot_product_attention(in[0], in[1], in[2], options);
     Tensors out{y};
-    for (const Tensor& g : gradients(sum(y * sin(cast(iota(y.shape(), 2), y.dtype()))), {in[0], in[1], in[2]}))
+    for (const Tensor& g :
+         gradients(sum(y * sin(cast(iota(y.shape(), 2), y.dtype()))), {in[0], in[1], in[2]}))
       out.push_back(g);
     return out;
   };
@@ -93,7 +95,8 @@ TEST_P(Attention, DropoutGradientsAgreeWithDifferences) {
     const Tensor loss = sum(y * y);
     return Tensors{loss, gradients(loss, {x})[0]};
   };
-  const std::vector<Feed> feeds{{numbers({2, 67, 2}, 0.3, DType::f64), true}, {Array::scalar<std::int64_t>(3)},
+  const std::vector<Feed> feeds{{numbers({2, 67, 2}, 0.3, DType::f64), true},
+                                {Array::scalar<std::int64_t>(3)},
                                 {Array::scalar<std::int64_t>(9)}};
   testing::Evaluation at(GetParam(), feeds, f);
   const Array slope = at(feeds)[1];
@@ -109,21 +112,22 @@ TEST_P(Attention, DropoutGradientsAgreeWithDifferences) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, Attention, ::testing::ValuesIn(testing::backends()), testing::backend_name);
+INSTANTIATE_TEST_SUITE_P(Backends, Attention, ::testing::ValuesIn(testing::backends()),
+                         testing::backend_name);
 
 /// Bytes that a training step of attention needs beside its inputs and results, for one sample.
 std::size_t bytes_for(std::int64_t steps, bool causal) {
   const auto feeds = three(1, 1, steps, 16);
   CompileOptions options = testing::backends().back();
   options.threads = 1;
-  Program program =
-      Program::compile(testing::trace(feeds, with_gradients({.is_causal = causal})), options);
+  Program program = Program::compile(testing::trace(feeds, with_gradients({.is_causal = causal})), options);
   return program.memory({1, 1}).temporaries;
 }
 
 TEST(AttentionMemory, GrowsWithTheSequenceAndNotWithItsSquare) {
   for (const bool causal : {false, true}) {
-    const auto half = static_cast<double>(bytes_for(512, causal)), whole = static_cast<double>(bytes_for(1024, causal));
+    const auto half = static_cast<double>(bytes_for(512, causal)),
+               whole = static_cast<double>(bytes_for(1024, causal));
     EXPECT_LT(whole, 2.2 * half) << causal;
     // The weights of one head would be 64 samples of 1024 · 1024 · 4 bytes.
     EXPECT_LT(whole, 0.5 * 64 * 1024 * 1024 * 4) << causal;
@@ -146,14 +150,17 @@ TEST(AttentionErrors, NameTheRule) {
   const Tensor x(numbers({2, 5, 6}, 0)), other(numbers({2, 4, 3}, 0));
   EXPECT_ERROR(scaled_dot_product_attention(x, other, other), "attention: q and k must have equal last dims");
   EXPECT_ERROR(scaled_dot_product_attention(x, x, other), "k and v must have equal numbers of columns");
-  EXPECT_ERROR(scaled_dot_product_attention(x, x, x, {.attn_mask = other}), "the mask must stretch to [.., L, S]");
+  EXPECT_ERROR(scaled_dot_product_attention(x, x, x, {.attn_mask = other}),
+               "the mask must stretch to [.., L, S]");
   EXPECT_ERROR(scaled_dot_product_attention(x, x, x, {.dropout_p = 1.5}), "dropout_p must be 0..1, got 1.5");
   EXPECT_ERROR(MultiheadAttention(6, 4), "embed_dim 6 must be a multiple of num_heads 4");
   MultiheadAttention heads(6, 2, {.batch_first = true});
   heads.initialize(1);
   EXPECT_ERROR(heads(other), "query must be f32 or f64 [B, rows, 6] or [rows, 6], got f32[2, 4, 3]");
-  EXPECT_ERROR(heads(x, x, x, {.key_padding_mask = other}), "key_padding_mask must be [2, 5], got f32[2, 4, 3]");
-  EXPECT_ERROR(heads(x, x, x, {.attn_mask = other}), "attn_mask must be [5, 5] or [4, 5, 5], got f32[2, 4, 3]");
+  EXPECT_ERROR(heads(x, x, x, {.key_padding_mask = other}),
+               "key_padding_mask must be [2, 5], got f32[2, 4, 3]");
+  EXPECT_ERROR(heads(x, x, x, {.attn_mask = other}),
+               "attn_mask must be [5, 5] or [4, 5, 5], got f32[2, 4, 3]");
   EXPECT_ERROR(rotary(other), "rotary: x must be f32 or f64 [..., T, D] with even D, got f32[2, 4, 3]");
 }
 

@@ -36,7 +36,9 @@ TEST_P(LayerFixtures, AgreeWithPyTorch) {
       for (const Tensor& g : gradients(sum(y * in[1]), wrt)) outputs.push_back(g);
       return outputs;
     });
-    const double deep = c.name == "multihead_attention" || parameters.size() > 2 ? 5 : 1;  // layers of layers round more often
+    const double deep = c.name == "multihead_attention" || parameters.size() > 2
+                            ? 5
+                            : 1;  // layers of layers round more often
     testing::expect_close(out[0], c.at("y"), deep * 2e-6, deep * 1e-6);
     std::size_t next = 1;
     if (const Array* gradient = c.find("gradient"))

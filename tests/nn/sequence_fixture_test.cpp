@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers and cells with states, attention with masks, and decoders against PyTorch: every output and every
-// gradient. The layers of a forward text are in layers_fixture_test.cpp.
+// Recurrent layers and cells with states, attention with masks, and decoders against PyTorch: every output
+// and every gradient. The layers of a forward text are in layers_fixture_test.cpp.
 #include <tests/support/cases.h>
 #include <tests/support/evaluate.h>
 #include <tightloop/nn/attention.h>
@@ -98,7 +98,8 @@ Subject multihead(const Case& c) {
   if (c.options.has("vdim")) options.vdim = integer(c, "vdim");
   auto layer = std::make_shared<MultiheadAttention>(6, 2, options);
   return {layer, [layer](const Tensors& in, const Named& others) -> Tensors {
-            return {(*layer)(in[0], in[1], in[2], {other(others, "key_padding_mask"), other(others, "attn_mask")})};
+            return {(*layer)(in[0], in[1], in[2],
+                             {other(others, "key_padding_mask"), other(others, "attn_mask")})};
           }};
 }
 
@@ -118,9 +119,10 @@ Subject decoder(const Case& c) {
     layer = std::make_shared<L>(4, 2, TransformerStack{integer(c, "num_layers")}, options);
   else
     layer = std::make_shared<L>(4, 2, options);
-  return {layer, [layer, causal = flag(c, "causal")](const Tensors& in, const Named& others) -> Tensors {
-            return {(*layer)(in[0], in[1], {.is_causal = causal}, {other(others, "memory_key_padding_mask")})};
-          }};
+  return {
+      layer, [layer, causal = flag(c, "causal")](const Tensors& in, const Named& others) -> Tensors {
+        return {(*layer)(in[0], in[1], {.is_causal = causal}, {other(others, "memory_key_padding_mask")})};
+      }};
 }
 
 #endif
@@ -158,7 +160,8 @@ void check(const Case& c, const CompileOptions& options) {
   const auto parameters = subject.module->parameters();
   for (const auto& p : parameters) p.parameter->assign(c.at("value." + p.path));
   // The batch is symbolic where it leads everywhere; masks that lack it are stretched.
-  const bool batched = flag(c, "batch_first", true) && c.name != "attention" && c.find("attn_mask") == nullptr;
+  const bool batched =
+      flag(c, "batch_first", true) && c.name != "attention" && c.find("attn_mask") == nullptr;
   const auto inputs = numbered(c, "in"), ups = numbered(c, "upstream"), ys = numbered(c, "y");
   std::vector<testing::Feed> feeds;
   for (const Array& a : inputs) feeds.push_back({a, batched});
@@ -187,7 +190,8 @@ void check(const Case& c, const CompileOptions& options) {
     testing::expect_close(out.at(next++), c.at("gradient" + std::to_string(i)), 1e-5, 4e-6);
   std::set<std::string> sorted(names.begin(), names.end());
   for (const std::string& name : sorted)
-    if (is_floating(c.at(name).dtype())) testing::expect_close(out.at(next++), c.at("gradient." + name), 1e-5, 4e-6);
+    if (is_floating(c.at(name).dtype()))
+      testing::expect_close(out.at(next++), c.at("gradient." + name), 1e-5, 4e-6);
   for (const auto& p : parameters)
     testing::expect_close(out.at(next++), c.at("gradient." + p.path), 1e-5, 4e-6);
   EXPECT_EQ(next, out.size());
@@ -207,7 +211,8 @@ TEST_P(SequenceFixtures, AgreeWithPyTorch) {
   EXPECT_EQ(seen.size(), 10U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, SequenceFixtures, ::testing::ValuesIn(testing::backends()), testing::backend_name);
+INSTANTIATE_TEST_SUITE_P(Backends, SequenceFixtures, ::testing::ValuesIn(testing::backends()),
+                         testing::backend_name);
 
 }  // namespace
 }  // namespace tightloop::nn

@@ -14,9 +14,9 @@ struct ScaledDotProductOptions {
   std::optional<double> scale = {};  ///< none: 1/√E
 };
 
-/// torch.nn.functional.scaled_dot_product_attention: q [..., L, E], k [..., S, E], v [..., S, V] → [..., L, V].
-/// See attention() in ops/attention.h. A mask and is_causal may go together. Dropout needs a Context and is
-/// drawn anew at every step, the same in the backward pass.
+/// torch.nn.functional.scaled_dot_product_attention: q [..., L, E], k [..., S, E], v [..., S, V] → [..., L,
+/// V]. See attention() in ops/attention.h. A mask and is_causal may go together. Dropout needs a Context and
+/// is drawn anew at every step, the same in the backward pass.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const ScaledDotProductOptions& options = {});
 

@@ -24,7 +24,9 @@ Tensor rotary(const Tensor& x, RotaryOptions options) {
   const std::size_t rank = x.rank();
   const bool fits = rank >= 2 && is_compute_float(x.dtype()) && x.dim(rank - 1).is_static() &&
                     x.dim(rank - 2).is_static() && x.dim(rank - 1).factor % 2 == 0;
-  if (!fits) throw Error(fmt::format("rotary: x must be f32 or f64 [..., T, D] with even D, got {}", to_string(x.type())));
+  if (!fits)
+    throw Error(
+        fmt::format("rotary: x must be f32 or f64 [..., T, D] with even D, got {}", to_string(x.type())));
   const std::int64_t length = x.dim(rank - 2).factor, features = x.dim(rank - 1).factor;
   auto dims = x.shape().dims();
   dims.back() = options.interleaved ? features / 2 : 2;

@@ -6,8 +6,8 @@ namespace tightloop::nn {
 
 struct RotaryOptions {
   double base = 10000;
-  bool interleaved = false;   ///< pairs are (0, 1), (2, 3), … as in RoFormer; else (i, i + D/2) as in LLaMA
-  std::int64_t first = 0;     ///< position of row 0
+  bool interleaved = false;  ///< pairs are (0, 1), (2, 3), … as in RoFormer; else (i, i + D/2) as in LLaMA
+  std::int64_t first = 0;    ///< position of row 0
 };
 
 /// Rotary positions (Su et al., "RoFormer", 2021): x [..., T, D], D even; pair i of row t turns by the angle

@@ -20,10 +20,12 @@ void check_mask(const InferArgs& a, const TensorType& mask, const Shape& scores)
 }
 
 TensorType infer(const InferArgs& a) {
-  expect(a, a.inputs.size() >= 3 && a.inputs.size() <= 6, "takes q, k, v, perhaps a mask, perhaps seed and step");
+  expect(a, a.inputs.size() >= 3 && a.inputs.size() <= 6,
+         "takes q, k, v, perhaps a mask, perhaps seed and step");
   const TensorType &q = a.inputs[0].type(), &k = a.inputs[1].type(), &v = a.inputs[2].type();
   const std::size_t rank = q.shape.rank();
-  expect(a, is_compute_float(q.dtype) && k.dtype == q.dtype && v.dtype == q.dtype, "needs f32 or f64 (cast first)");
+  expect(a, is_compute_float(q.dtype) && k.dtype == q.dtype && v.dtype == q.dtype,
+         "needs f32 or f64 (cast first)");
   expect(a, rank >= 2 && k.shape.rank() == rank && v.shape.rank() == rank, "needs equal ranks of 2 or more");
   for (std::size_t d = 0; d + 2 < rank; ++d)
     expect(a, k.shape[d] == q.shape[d] && v.shape[d] == q.shape[d], "leading dims must be equal");
@@ -79,7 +81,8 @@ class Rows {
   double score(std::int64_t row, std::int64_t column) const {
     double s = 0;
     for (std::int64_t i = 0; i < features_; ++i)
-      s += e_.inputs[0]->at(row * features_ + i) * e_.inputs[1]->at(row_of_column(row, column) * features_ + i);
+      s += e_.inputs[0]->at(row * features_ + i) *
+           e_.inputs[1]->at(row_of_column(row, column) * features_ + i);
     s *= a_.scale;
     if (a_.causal && column > row % a_.rows()) return -std::numeric_limits<double>::infinity();
     if (!a_.mask.defined()) return s;
@@ -151,7 +154,8 @@ Samples samples() {
   const Dim b = Dim::batch();
   const auto f32 = [](std::initializer_list<Dim> dims) { return TensorType{DType::f32, Shape(dims)}; };
   const TensorType word{DType::i64, {}};
-  const Sample plain{.inputs = {f32({b, 2, 5, 3}), f32({b, 2, 7, 3}), f32({b, 2, 7, 4})}, .attrs = {{"scale", 0.6}}};
+  const Sample plain{.inputs = {f32({b, 2, 5, 3}), f32({b, 2, 7, 3}), f32({b, 2, 7, 4})},
+                     .attrs = {{"scale", 0.6}}};
   Sample masked = plain, shifted = plain, causal = plain, dropped = plain;
   masked.inputs.push_back({DType::boolean, {b, 1, 1, 7}});
   shifted.inputs.push_back(f32({1, 2, 5, 7}));
@@ -161,7 +165,12 @@ Samples samples() {
   dropped.attrs.set("stream", std::int64_t{4});
   const Sample blocks{.inputs = {f32({70, 2}), f32({67, 2}), f32({67, 2}), f32({1, 67}), word, word},
                       .attrs = {{"scale", 1.0}, {"causal", true}, {"dropout", 0.2}}};
-  return {plain, masked, shifted, causal, dropped, blocks,
+  return {plain,
+          masked,
+          shifted,
+          causal,
+          dropped,
+          blocks,
           {.inputs = {f32({1, 1}), f32({1, 1}), f32({1, 1})}, .attrs = {{"scale", 1.0}}}};
 }
 
@@ -171,12 +180,17 @@ const ir::OpDef& attention_op() {
   static const ir::OpDef op{
       .name = "attention",
       .doc =
-          "softmax(scale * q k^T + mask) v for q [.., L, E], k [.., S, E], v [.., S, V], then the logarithm of the sum "
-          "of the exponentials of the scores: [.., L, V + 1]. After v may come a mask (bool: true takes part; else "
+          "softmax(scale * q k^T + mask) v for q [.., L, E], k [.., S, E], v [.., S, V], then the logarithm "
+          "of the sum "
+          "of the exponentials of the scores: [.., L, V + 1]. After v may come a mask (bool: true takes "
+          "part; else "
           "added), then seed and step for dropout. 0 for a row that sees no column.",
       .kind = ir::OpKind::indexing,
       .arity = -1,
-      .attrs = {{"scale", 1.0}, {"causal", false, false}, {"dropout", 0.0, false}, {"stream", std::int64_t{0}, false}},
+      .attrs = {{"scale", 1.0},
+                {"causal", false, false},
+                {"dropout", 0.0, false},
+                {"stream", std::int64_t{0}, false}},
       .infer = infer,
       .evaluate = [](const EvalArgs& e) { Rows(e).compute(); },
       .vjp = vjp,

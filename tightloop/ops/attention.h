@@ -18,8 +18,9 @@ struct AttentionOptions {
 };
 
 /// softmax(scale·q·kᵀ + mask)·v: q [..., L, E], k [..., S, E], v [..., S, V] → [..., L, V], leading dims
-/// broadcast. A row that sees no column gives 0, and its gradients are 0. Weights are never held for more than
-/// kAttentionRows rows or columns at a time: memory grows with L + S. Throws Error when shapes do not fit.
+/// broadcast. A row that sees no column gives 0, and its gradients are 0. Weights are never held for more
+/// than kAttentionRows rows or columns at a time: memory grows with L + S. Throws Error when shapes do not
+/// fit.
 Tensor attention(Tensor q, Tensor k, Tensor v, const AttentionOptions& options = {});
 
 }  // namespace tightloop

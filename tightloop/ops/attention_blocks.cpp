@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows are taken in blocks for the output and for the gradient of q, columns in blocks for those of k and v: each
-// piece is finished before the next begins, so that no weights outlive their block. (One sweep for all three, as in
-// Dao et al., "FlashAttention", 2022, needs fewer products, but sums that are updated in place.)
+// Rows are taken in blocks for the output and for the gradient of q, columns in blocks for those of k and v:
+// each piece is finished before the next begins, so that no weights outlive their block. (One sweep for all
+// three, as in Dao et al., "FlashAttention", 2022, needs fewer products, but sums that are updated in place.)
 #include <tightloop/ops/attention_blocks.h>
 
 #include <tightloop/ops/build.h>
@@ -34,7 +34,8 @@ std::vector<Range> blocks_of(std::int64_t n, std::int64_t size) {
 Tensor cut(const Tensor& x, Range rows) { return slice(x, -2, rows.start, rows.stop); }
 Tensor cut_columns(const Tensor& x, Range columns) { return slice(x, -1, columns.start, columns.stop); }
 
-/// The columns that some of these rows see, and the rows that see some of these columns (none: an empty range).
+/// The columns that some of these rows see, and the rows that see some of these columns (none: an empty
+/// range).
 Tile seen_by(const AttentionParts& a, Range rows) {
   return {rows, {0, a.causal ? std::min(rows.stop, a.columns()) : a.columns()}};
 }
@@ -108,7 +109,8 @@ class Backward {
     return concat(std::move(parts), -2);
   }
 
-  /// The gradients of k and v are parts of one tensor, so that both are made of a block's weights before the next.
+  /// The gradients of k and v are parts of one tensor, so that both are made of a block's weights before the
+  /// next.
   std::pair<Tensor, Tensor> k_and_v() const {
     const bool side_by_side = a_.k.shape() == a_.v.shape();
     Tensors parts;

@@ -11,9 +11,9 @@ inline constexpr std::int64_t kAttentionRows = 64;
 
 /// A node of op `attention`, taken apart.
 struct AttentionParts {
-  Tensor q, k, v;           ///< [..., L, E], [..., S, E], [..., S, V]
+  Tensor q, k, v;             ///< [..., L, E], [..., S, E], [..., S, V]
   Tensor k_turned, v_turned;  ///< [..., E, S], [..., V, S]: turned once, for all blocks
-  Tensor mask, seed, step;  ///< or empty
+  Tensor mask, seed, step;    ///< or empty
   double scale = 1;
   double dropout = 0;
   bool causal = false;

@@ -10,9 +10,7 @@ namespace {
 
 using namespace ops;
 
-Shape leading(const Tensor& x) {
-  return Shape(std::vector<Dim>(x.shape().begin(), x.shape().end() - 2));
-}
+Shape leading(const Tensor& x) { return Shape(std::vector<Dim>(x.shape().begin(), x.shape().end() - 2)); }
 
 Tensor with_leading(const Tensor& x, const Shape& lead) {
   auto dims = lead.dims();
@@ -34,10 +32,12 @@ Tensor aligned_mask(Tensor mask, const Shape& lead, DType dtype) {
 
 Tensor attention(Tensor q, Tensor k, Tensor v, const AttentionOptions& options) {
   for (const Tensor* t : {&q, &k, &v})
-    if (t->rank() < 2) throw Error("attention: q, k and v must be [..., rows, features], got " + to_string(t->type()));
+    if (t->rank() < 2)
+      throw Error("attention: q, k and v must be [..., rows, features], got " + to_string(t->type()));
   const DType dtype = promote(promote(q.dtype(), k.dtype()), v.dtype());
   const DType computed = is_compute_float(dtype) ? dtype : DType::f32;
-  const Shape lead = broadcast_shape("attention", broadcast_shape("attention", leading(q), leading(k)), leading(v));
+  const Shape lead =
+      broadcast_shape("attention", broadcast_shape("attention", leading(q), leading(k)), leading(v));
   const double features = static_cast<double>(q.dim(q.rank() - 1).factor);
   const std::int64_t width = v.dim(v.rank() - 1).factor;
   std::vector<Tensor> inputs;

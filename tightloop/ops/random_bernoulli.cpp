@@ -21,7 +21,8 @@ void check_window(const InferArgs& a) {
          "within and start must have one number for each of the last dims");
   for (std::size_t i = 0; i < within.size(); ++i) {
     const Dim& d = shape[shape.rank() - within.size() + i];
-    expect(a, d.is_static() && start[i] >= 0 && start[i] + d.factor <= within[i], "the window must lie within");
+    expect(a, d.is_static() && start[i] >= 0 && start[i] + d.factor <= within[i],
+           "the window must lie within");
   }
 }
 
@@ -38,7 +39,8 @@ void evaluate(const EvalArgs& a) {
   const auto strides = row_major_strides(drawn_dims(a.node, a.out.dims()));
   const Ints start = a.node.attrs.get<Ints>("start", {});
   std::int64_t offset = 0;
-  for (std::size_t i = 0; i < start.size(); ++i) offset += start[i] * strides[strides.size() - start.size() + i];
+  for (std::size_t i = 0; i < start.size(); ++i)
+    offset += start[i] * strides[strides.size() - start.size() + i];
   walk(a.out.dims(), strides, offset, [&](std::int64_t e, std::int64_t drawn) {
     const auto i = static_cast<std::uint64_t>(drawn);
     a.out.set_int(e, uniform_f32(random_block(a, i / 4)[i % 4]) < p);
@@ -57,8 +59,10 @@ Scalar body(ScalarBuilder& b, Scalars in, const ir::Node& node) {
 const ir::OpDef& random_bernoulli_op() {
   static const ir::OpDef op{
       .name = "random_bernoulli",
-      .doc = "true with probability p: where the f32 uniform of the same element is below p. With `within`, the part "
-             "from `start` on of a draw whose last dims are these.",
+      .doc =
+          "true with probability p: where the f32 uniform of the same element is below p. With `within`, the "
+          "part "
+          "from `start` on of a draw whose last dims are these.",
       .kind = ir::OpKind::random,
       .arity = 2,
       .typed = true,

@@ -11,7 +11,8 @@ LSTM::LSTM(std::int64_t input, std::int64_t hidden, RecurrentOptions options)
 
 LSTM::Sequence LSTM::operator()(const Tensor& x, const State& state) {
   if (state.h.defined() != state.c.defined()) throw Error("lstm: the initial state needs both h and c");
-  const Result result = run(x, state.h.defined() ? std::vector<Tensor>{state.h, state.c} : std::vector<Tensor>{});
+  const Result result =
+      run(x, state.h.defined() ? std::vector<Tensor>{state.h, state.c} : std::vector<Tensor>{});
   return {result.output, {result.finals[0], result.finals[1]}};
 }
 
@@ -27,10 +28,10 @@ std::unique_ptr<Layer> build(const Options& o, const TensorType& x) {
 }  // namespace
 
 const LayerDef& lstm_def() {
-  static const LayerDef def{
-      "lstm", "long short-term memory along [B, T, features]",
-      recurrent_specs(OptionSpec{"proj_size", OptionType::integer, std::int64_t{0}, "size of the projected output"}),
-      build};
+  static const LayerDef def{"lstm", "long short-term memory along [B, T, features]",
+                            recurrent_specs(OptionSpec{"proj_size", OptionType::integer, std::int64_t{0},
+                                                       "size of the projected output"}),
+                            build};
   return def;
 }
 

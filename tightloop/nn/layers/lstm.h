@@ -4,7 +4,8 @@
 
 namespace tightloop::nn {
 
-/// Hochreiter & Schmidhuber, 1997, with a forget gate, as in torch.nn.LSTM: i, f, g, o of W_ih·x + b_ih + W_hh·h
+/// Hochreiter & Schmidhuber, 1997, with a forget gate, as in torch.nn.LSTM: i, f, g, o of W_ih·x + b_ih +
+/// W_hh·h
 /// + b_hh, c' = σ(f)·c + σ(i)·tanh(g), h' = σ(o)·tanh(c'). See Recurrent.
 class LSTM final : public Recurrent {
  public:

@@ -36,7 +36,8 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_
       options_(options),
       out_(embed_dim, embed_dim, {options.bias}) {
   if (embed_dim % num_heads != 0)
-    throw Error(fmt::format("multihead_attention: embed_dim {} must be a multiple of num_heads {}", embed_dim, num_heads));
+    throw Error(fmt::format("multihead_attention: embed_dim {} must be a multiple of num_heads {}", embed_dim,
+                            num_heads));
   const std::int64_t kdim = positive("kdim", options.kdim.value_or(embed_dim));
   const std::int64_t vdim = positive("vdim", options.vdim.value_or(embed_dim));
   const auto draw = init::xavier_uniform();
@@ -70,12 +71,14 @@ void MultiheadAttention::check(const Tensor& query, const Tensor& key, const Ten
   const auto fits = [&](const char* what, const Tensor& x, std::int64_t features) {
     const bool rank = (x.rank() == 2 || x.rank() == 3) && x.rank() == query.rank();
     if (!rank || !is_compute_float(x.dtype()) || !x.dim(x.rank() - 1).is(features))
-      throw Error(fmt::format("multihead_attention: {0} must be f32 or f64 [{1}, {2}] or [rows, {2}], got {3}", what,
-                              options_.batch_first ? "B, rows" : "rows, B", features, to_string(x.type())));
+      throw Error(
+          fmt::format("multihead_attention: {0} must be f32 or f64 [{1}, {2}] or [rows, {2}], got {3}", what,
+                      options_.batch_first ? "B, rows" : "rows, B", features, to_string(x.type())));
     const Dim rows = x.dim(x.rank() == 3 && options_.batch_first ? 1 : 0);
     if (!rows.is_static())
       throw Error(fmt::format("multihead_attention: the rows of the {} must be known, got {}{}", what,
-                              to_string(x.type()), options_.batch_first ? "" : "; with the batch first say batch_first"));
+                              to_string(x.type()),
+                              options_.batch_first ? "" : "; with the batch first say batch_first"));
   };
   fits("query", query, embed_);
   fits("key", key, options_.kdim.value_or(embed_));
@@ -89,7 +92,8 @@ Tensor MultiheadAttention::project(const Tensor& x, std::int64_t first, std::int
   return bias_ ? y + slice(bias_->value(), 0, start, stop) : y;
 }
 
-std::vector<Tensor> MultiheadAttention::projected(const Tensor& query, const Tensor& key, const Tensor& value) const {
+std::vector<Tensor> MultiheadAttention::projected(const Tensor& query, const Tensor& key,
+                                                  const Tensor& value) const {
   std::vector<Tensor> out;
   const auto apart = [&](const Tensor& joined, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) out.push_back(slice(joined, -1, i * embed_, (i + 1) * embed_));
@@ -123,7 +127,8 @@ Tensor MultiheadAttention::mask_of(const AttentionMasks& masks, const Tensor& q,
     if (own.shape() != each && own.shape() != all)
       throw Error(fmt::format("multihead_attention: attn_mask must be {} or {}, got {}", to_string(each),
                               to_string(all), to_string(own.type())));
-    own = own.rank() == 2 ? reshape(own, {1, 1, rows, columns}) : reshape(own, {batch, heads_, rows, columns});
+    own =
+        own.rank() == 2 ? reshape(own, {1, 1, rows, columns}) : reshape(own, {batch, heads_, rows, columns});
   }
   if (padding.defined()) {
     if (padding.shape() != Shape{batch, columns})
@@ -134,7 +139,8 @@ Tensor MultiheadAttention::mask_of(const AttentionMasks& masks, const Tensor& q,
   const auto of_one = [&](const Tensor& m) { return m.dtype() == DType::boolean ? logical_not(m) : m; };
   if (!own.defined()) return padding.defined() ? of_one(padding) : padding;
   if (!padding.defined()) return of_one(own);
-  if (own.dtype() == DType::boolean && padding.dtype() == DType::boolean) return logical_not(logical_or(own, padding));
+  if (own.dtype() == DType::boolean && padding.dtype() == DType::boolean)
+    return logical_not(logical_or(own, padding));
   return added(own, q.dtype()) + added(padding, q.dtype());
 }
 
@@ -175,7 +181,9 @@ Tensor MultiheadAttention::arranged(const Tensor& query, const Tensor& key, cons
   return one ? squeeze(y, 0) : swapped(y);
 }
 
-Tensor MultiheadAttention::forward(const Tensor& x) { return arranged(x, x, x, {.is_causal = options_.is_causal}); }
+Tensor MultiheadAttention::forward(const Tensor& x) {
+  return arranged(x, x, x, {.is_causal = options_.is_causal});
+}
 
 namespace layers {
 namespace {
@@ -194,14 +202,15 @@ std::unique_ptr<Layer> build(const Options& o, const TensorType& x) {
 }  // namespace
 
 const LayerDef& multihead_attention_def() {
-  static const LayerDef def{"multihead_attention",
-                            "every step of [B, T, features] attends to all, or those before it",
-                            {{"num_heads", OptionType::integer, {}, "heads; they divide the features", true},
-                             {"dropout", OptionType::number, 0.0},
-                             {"bias", OptionType::boolean, true},
-                             {"is_causal", OptionType::boolean, false, "see earlier steps only"},
-                             {"rope_base", OptionType::number, {}, "rotary positions of this base, such as 10000"}},
-                            build};
+  static const LayerDef def{
+      "multihead_attention",
+      "every step of [B, T, features] attends to all, or those before it",
+      {{"num_heads", OptionType::integer, {}, "heads; they divide the features", true},
+       {"dropout", OptionType::number, 0.0},
+       {"bias", OptionType::boolean, true},
+       {"is_causal", OptionType::boolean, false, "see earlier steps only"},
+       {"rope_base", OptionType::number, {}, "rotary positions of this base, such as 10000"}},
+      build};
   return def;
 }
 

@@ -10,22 +10,22 @@ struct MultiheadAttentionOptions {
   double dropout = 0;  ///< of the weights
   bool bias = true;
   std::optional<std::int64_t> kdim = {}, vdim = {};  ///< features of key and value; none: embed_dim
-  bool batch_first = false;                          ///< [B, L, E] and not [L, B, E]; what a data set gives is
-  bool is_causal = false;                            ///< of layer(x): row i sees the rows 0..i only
-  std::optional<double> rope_base = {};              ///< rotary positions of this base (see rotary()) on q and k
+  bool batch_first = false;              ///< [B, L, E] and not [L, B, E]; what a data set gives is
+  bool is_causal = false;                ///< of layer(x): row i sees the rows 0..i only
+  std::optional<double> rope_base = {};  ///< rotary positions of this base (see rotary()) on q and k
 };
 
-/// What a call may hide. As in PyTorch, true means hidden here (in scaled_dot_product_attention(): takes part);
-/// floating masks are added to the scores.
+/// What a call may hide. As in PyTorch, true means hidden here (in scaled_dot_product_attention(): takes
+/// part); floating masks are added to the scores.
 struct AttentionMasks {
   Tensor key_padding_mask = {};  ///< [B, S]
   Tensor attn_mask = {};         ///< [L, S] or [B·heads, L, S]
   bool is_causal = false;        ///< needs no attn_mask beside it
 };
 
-/// Vaswani et al., "Attention is all you need", 2017: torch.nn.MultiheadAttention with in_proj_weight [3E, E] (or
-/// q_proj_weight [E, E], k_proj_weight [E, kdim], v_proj_weight [E, vdim]), in_proj_bias [3E], out_proj. Does not give
-/// the weights themselves (PyTorch's need_weights=False), which are never held as a whole.
+/// Vaswani et al., "Attention is all you need", 2017: torch.nn.MultiheadAttention with in_proj_weight [3E, E]
+/// (or q_proj_weight [E, E], k_proj_weight [E, kdim], v_proj_weight [E, vdim]), in_proj_bias [3E], out_proj.
+/// Does not give the weights themselves (PyTorch's need_weights=False), which are never held as a whole.
 class MultiheadAttention final : public Layer {
  public:
   /// Throws Error unless embed_dim is a multiple of num_heads, and for sizes below 1.
@@ -34,9 +34,10 @@ class MultiheadAttention final : public Layer {
   std::string describe() const override;
 
   using Layer::operator();  ///< of x to itself
-  /// query [B, L, E], key [B, S, kdim], value [B, S, vdim] → [B, L, E]; L and S before B without batch_first; or all
-  /// without B. Throws Error when shapes do not fit.
-  Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMasks& masks = {});
+  /// query [B, L, E], key [B, S, kdim], value [B, S, vdim] → [B, L, E]; L and S before B without batch_first;
+  /// or all without B. Throws Error when shapes do not fit.
+  Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,
+                    const AttentionMasks& masks = {});
 
  protected:
   Tensor forward(const Tensor& x) override;

@@ -15,7 +15,8 @@ struct Sequence {
 
 Sequence sequence_of(const char* layer, const TensorType& x) {
   const std::size_t rank = x.shape.rank();
-  if (rank < 2 || !is_compute_float(x.dtype) || !x.shape[rank - 1].is_static() || !x.shape[rank - 2].is_static())
+  if (rank < 2 || !is_compute_float(x.dtype) || !x.shape[rank - 1].is_static() ||
+      !x.shape[rank - 2].is_static())
     throw Error(fmt::format("{}: x must be f32 or f64 [..., T, features], got {}", layer, to_string(x)));
   return {x.shape[rank - 2].factor, x.shape[rank - 1].factor};
 }
@@ -37,8 +38,8 @@ std::string LearnedPositions::describe() const {
 Tensor LearnedPositions::forward(const Tensor& x) {
   const auto [length, features] = sequence_of("learned_positions", x.type());
   if (length > weight.dims()[0] || features != weight.dims()[1])
-    throw Error(fmt::format("learned_positions: x must be [..., T, {1}] with T up to {0}, got {2}", weight.dims()[0],
-                            weight.dims()[1], to_string(x.type())));
+    throw Error(fmt::format("learned_positions: x must be [..., T, {1}] with T up to {0}, got {2}",
+                            weight.dims()[0], weight.dims()[1], to_string(x.type())));
   return x + slice(weight.value(), 0, 0, length);
 }
 
@@ -52,10 +53,13 @@ namespace {
 
 std::unique_ptr<Layer> learned(const Options& o, const TensorType& x) {
   const auto [length, features] = sequence_of("learned_positions", x);
-  return std::make_unique<LearnedPositions>(o.has("length") ? o.at<std::int64_t>("length") : length, features);
+  return std::make_unique<LearnedPositions>(o.has("length") ? o.at<std::int64_t>("length") : length,
+                                            features);
 }
 
-std::unique_ptr<Layer> sinusoidal(const Options&, const TensorType&) { return std::make_unique<SinusoidalPositions>(); }
+std::unique_ptr<Layer> sinusoidal(const Options&, const TensorType&) {
+  return std::make_unique<SinusoidalPositions>();
+}
 
 std::unique_ptr<Layer> rotating(const Options& o, const TensorType&) {
   return std::make_unique<RotaryPositions>(
@@ -79,10 +83,11 @@ const LayerDef& sinusoidal_positions_def() {
 }
 
 const LayerDef& rotary_positions_def() {
-  static const LayerDef def{"rotary_positions",
-                            "pairs of features turned by an angle that grows with the step of [.., T, features]",
-                            {{"base", OptionType::number, 10000.0}, {"interleaved", OptionType::boolean, false}},
-                            rotating};
+  static const LayerDef def{
+      "rotary_positions",
+      "pairs of features turned by an angle that grows with the step of [.., T, features]",
+      {{"base", OptionType::number, 10000.0}, {"interleaved", OptionType::boolean, false}},
+      rotating};
   return def;
 }
 

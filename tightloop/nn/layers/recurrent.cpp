@@ -24,7 +24,8 @@ Recurrent::Recurrent(RecurrentKind kind, std::int64_t input, std::int64_t hidden
   };
   if (input < 1) refuse("the size of the input", "1 or greater", input);
   if (hidden < 1) refuse("hidden_size", "1 or greater", hidden);
-  if (kind != RecurrentKind::lstm && options.proj_size != 0) refuse("proj_size", "0: it is of lstm alone", options.proj_size);
+  if (kind != RecurrentKind::lstm && options.proj_size != 0)
+    refuse("proj_size", "0: it is of lstm alone", options.proj_size);
   if (options.proj_size < 0 || options.proj_size >= hidden)
     refuse("proj_size", "0 (none) or smaller than hidden_size", options.proj_size);
   if (options.num_layers < 1) refuse("num_layers", "1 or greater", options.num_layers);
@@ -71,15 +72,16 @@ std::string Recurrent::describe() const {
 
 void Recurrent::check(const Tensor& x) const {
   const char* name = name_of(kind_);
-  const bool fits = (x.rank() == 2 || x.rank() == 3) && is_compute_float(x.dtype()) &&
-                    x.dim(x.rank() - 1).is(input_);
+  const bool fits =
+      (x.rank() == 2 || x.rank() == 3) && is_compute_float(x.dtype()) && x.dim(x.rank() - 1).is(input_);
   if (!fits)
     throw Error(fmt::format("{0}: x must be f32 or f64 [{1}, {2}] or [T, {2}], got {3}", name,
-                            options_.batch_first ? "B, T" : "T, B", input_,                             to_string(x.type())));
+                            options_.batch_first ? "B, T" : "T, B", input_, to_string(x.type())));
   const Dim steps = x.dim(x.rank() == 3 && options_.batch_first ? 1 : 0);
   if (!steps.is_static())
-    throw Error(fmt::format("{}: the length of the sequence must be known, got x {}{}", name, to_string(x.type()),
-                            x.rank() == 3 && !options_.batch_first ? "; with the batch first say batch_first" : ""));
+    throw Error(
+        fmt::format("{}: the length of the sequence must be known, got x {}{}", name, to_string(x.type()),
+                    x.rank() == 3 && !options_.batch_first ? "; with the batch first say batch_first" : ""));
   if (steps.is(0)) throw Error(fmt::format("{}: the sequence is empty, x is {}", name, to_string(x.type())));
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// RNN, LSTM and GRU: torch.nn's names, defaults, weights and formulas. The steps are unrolled over the sequence,
-// whose length is therefore part of the compiled program; the products with the input are one for all steps.
+// RNN, LSTM and GRU: torch.nn's names, defaults, weights and formulas. The steps are unrolled over the
+// sequence, whose length is therefore part of the compiled program; the products with the input are one for
+// all steps.
 #include <tightloop/nn/layers/layer.h>
 #include <tightloop/nn/layers/recurrent_step.h>
 
@@ -23,9 +24,9 @@ struct RecurrentOptions {
   bool last = false;  ///< layer(x) gives the final hidden state [B, D·H] of the last layer, not the sequence
 };
 
-/// What RNN, LSTM and GRU share. D is 2 with `bidirectional`, else 1; H the hidden size (the projection's, where
-/// there is one). Layer k has weight_ih_l<k> [gates·H, in], weight_hh_l<k>, bias_ih_l<k>, bias_hh_l<k>, and the
-/// other direction the same with _reverse; all start in ±1/√H.
+/// What RNN, LSTM and GRU share. D is 2 with `bidirectional`, else 1; H the hidden size (the projection's,
+/// where there is one). Layer k has weight_ih_l<k> [gates·H, in], weight_hh_l<k>, bias_ih_l<k>, bias_hh_l<k>,
+/// and the other direction the same with _reverse; all start in ±1/√H.
 class Recurrent : public Layer {
  public:
   void fields(Fields& f) override;

@@ -24,7 +24,8 @@ Initializer draw(std::int64_t hidden) {
 
 RecurrentCell::RecurrentCell(RecurrentKind kind, std::int64_t input, std::int64_t hidden, CellOptions options)
     : kind_(kind),
-      ih_({gates_of(kind) * positive(kind, "hidden_size", hidden), positive(kind, "the size of the input", input)},
+      ih_({gates_of(kind) * positive(kind, "hidden_size", hidden),
+           positive(kind, "the size of the input", input)},
           draw(hidden)),
       hh_({gates_of(kind) * hidden, hidden}, draw(hidden)) {
   if (!options.bias) return;
@@ -38,7 +39,9 @@ void RecurrentCell::fields(Fields& f) {
 }
 
 std::string RecurrentCell::describe() const {
-  const char* name = kind_ == RecurrentKind::lstm ? "LSTMCell" : kind_ == RecurrentKind::gru ? "GRUCell" : "RNNCell";
+  const char* name = kind_ == RecurrentKind::lstm  ? "LSTMCell"
+                     : kind_ == RecurrentKind::gru ? "GRUCell"
+                                                   : "RNNCell";
   return fmt::format("{}({}, {}{})", name, ih_.dims()[1], hh_.dims()[1], bias_ih_ ? "" : ", bias=false");
 }
 
@@ -70,8 +73,9 @@ std::vector<Tensor> RecurrentCell::step(const Tensor& x, std::vector<Tensor> sta
 }
 
 RNNCell::RNNCell(std::int64_t input, std::int64_t hidden, CellOptions options)
-    : RecurrentCell(options.nonlinearity == Nonlinearity::tanh ? RecurrentKind::rnn_tanh : RecurrentKind::rnn_relu,
-                    input, hidden, options) {}
+    : RecurrentCell(
+          options.nonlinearity == Nonlinearity::tanh ? RecurrentKind::rnn_tanh : RecurrentKind::rnn_relu,
+          input, hidden, options) {}
 
 GRUCell::GRUCell(std::int64_t input, std::int64_t hidden, CellOptions options)
     : RecurrentCell(RecurrentKind::gru, input, hidden, options) {}

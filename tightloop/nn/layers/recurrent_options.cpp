@@ -6,12 +6,13 @@
 namespace tightloop::nn::layers {
 
 std::vector<OptionSpec> recurrent_specs(std::optional<OptionSpec> own) {
-  std::vector<OptionSpec> specs{{"hidden_size", OptionType::integer, {}, "outputs of a step", true},
-                                {"num_layers", OptionType::integer, std::int64_t{1}},
-                                {"bias", OptionType::boolean, true},
-                                {"dropout", OptionType::number, 0.0, "between the layers"},
-                                {"bidirectional", OptionType::boolean, false},
-                                {"last", OptionType::boolean, false, "give the last state, not the sequence"}};
+  std::vector<OptionSpec> specs{
+      {"hidden_size", OptionType::integer, {}, "outputs of a step", true},
+      {"num_layers", OptionType::integer, std::int64_t{1}},
+      {"bias", OptionType::boolean, true},
+      {"dropout", OptionType::number, 0.0, "between the layers"},
+      {"bidirectional", OptionType::boolean, false},
+      {"last", OptionType::boolean, false, "give the last state, not the sequence"}};
   if (own) specs.push_back(*own);
   return specs;
 }

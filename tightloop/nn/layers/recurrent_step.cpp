@@ -39,8 +39,8 @@ const char* name_of(RecurrentKind kind) {
   return kind == RecurrentKind::lstm ? "lstm" : kind == RecurrentKind::gru ? "gru" : "rnn";
 }
 
-std::vector<Tensor> recurrent_step(RecurrentKind kind, const Tensor& projected, const std::vector<Tensor>& state,
-                                   const StepWeights& weights) {
+std::vector<Tensor> recurrent_step(RecurrentKind kind, const Tensor& projected,
+                                   const std::vector<Tensor>& state, const StepWeights& weights) {
   Tensor product = matmul_transposed(state[0], weights.hidden);
   if (weights.bias.defined()) product = product + weights.bias;
   if (kind == RecurrentKind::gru) return gru_step(projected, product, state[0]);

@@ -7,7 +7,9 @@
 namespace tightloop::nn {
 
 RNN::RNN(std::int64_t input, std::int64_t hidden, RecurrentOptions options)
-    : Recurrent(options.nonlinearity == Nonlinearity::tanh ? RecurrentKind::rnn_tanh : RecurrentKind::rnn_relu, input, hidden, options) {}
+    : Recurrent(
+          options.nonlinearity == Nonlinearity::tanh ? RecurrentKind::rnn_tanh : RecurrentKind::rnn_relu,
+          input, hidden, options) {}
 
 HiddenSequence RNN::operator()(const Tensor& x, const Tensor& h) {
   const Result result = run(x, h.defined() ? std::vector<Tensor>{h} : std::vector<Tensor>{});

@@ -356,8 +356,7 @@ ir::Graph prepare(const ir::Graph& graph) {
         if (!other.defined()) other = transpose(inputs[1], rank - 2, rank - 1);
         ir::Attrs attrs;
         if (n.attrs.get<bool>("transpose_a", false)) attrs.set("transpose_a", true);
-        return ir::make_node(ops::matmul_op(), {inputs[0], other},
-                             std::move(attrs));
+        return ir::make_node(ops::matmul_op(), {inputs[0], other}, std::move(attrs));
       });
   return split_batch_sums(lower_concats(row_major));
 }
