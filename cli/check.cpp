@@ -17,7 +17,7 @@ void print_inputs(const train::PreparedJob& p) {
 
 void print_memory(const train::MemoryPlan& plan) {
   say(fmt::format("training data        {:>14} bytes\n", plan.data));
-  say(fmt::format("states               {:>14} bytes  parameters, optimizer, sums\n", plan.states));
+  say(fmt::format("states               {:>14} bytes  parameters, buffers, optimizer, sums\n", plan.states));
   say(fmt::format("states kept          {:>14} bytes  the last good ones\n", plan.kept));
   say(fmt::format("temporaries          {:>14} bytes  of a step and of an evaluation\n", plan.temporaries));
   say(fmt::format("total                {:>14} bytes  ({})\n", plan.total(), bytes_text(plan.total())));

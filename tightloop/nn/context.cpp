@@ -49,6 +49,7 @@ Check first_of(const Tensor& bad, const Tensor& values, std::string what, std::s
 }  // namespace
 
 std::string Check::text(std::int64_t at, double found) const {
+  if (least_rows > 0) return fmt::format("{}: {}", what, rule);
   return fmt::format("{} {} in row {} {}", what, found, at, rule);
 }
 
@@ -75,8 +76,10 @@ const Tensor& Context::step(const char* layer) const {
   return step_;
 }
 
-Tensor checked(Tensor result, const Tensor& bad, const Tensor& values, std::string what, std::string rule) {
-  Check check = first_of(bad, values, std::move(what), std::move(rule));
+namespace {
+
+/// What checked() does with a check once it is made.
+Tensor guarded(Tensor result, Check check) {
   if (Context* context = Context::current()) {
     context->checks.push_back(std::move(check));
     return result;
@@ -88,6 +91,22 @@ Tensor checked(Tensor result, const Tensor& bad, const Tensor& values, std::stri
   }
   const Tensor nan = full({}, std::numeric_limits<double>::quiet_NaN(), result.dtype());
   return select(check.row < 0.0, result, nan);
+}
+
+}  // namespace
+
+Tensor checked(Tensor result, const Tensor& bad, const Tensor& values, std::string what, std::string rule) {
+  return guarded(std::move(result), first_of(bad, values, std::move(what), std::move(rule)));
+}
+
+Tensor checked_rows(Tensor result, Dim rows, std::int64_t least, std::string what, std::string rule) {
+  if (rows.is_static()) {
+    if (rows.factor < least) throw Error(fmt::format("{}: {}", what, rule));
+    return result;
+  }
+  const Tensor few = size(rows, DType::i64) < static_cast<double>(least);
+  return guarded(std::move(result), {select(few, scalar(0, DType::i64), scalar(-1, DType::i64)),
+                                     size(rows, DType::f64), std::move(what), std::move(rule), least});
 }
 
 }  // namespace tightloop::nn

@@ -16,6 +16,9 @@ struct Check {
   Tensor value;      ///< f64[]: the value found there; meaningless when row is -1
   std::string what;  ///< "cross_entropy: target"
   std::string rule;  ///< "must be 0..4 (5 classes)"
+  /// Over 0: the rule is about the batch as a whole, which must have at least so many rows. The message then
+  /// is "what: rule".
+  std::int64_t least_rows = 0;
 
   /// "cross_entropy: target -1 in row 17 must be 0..4 (5 classes)"
   std::string text(std::int64_t at, double found) const;
@@ -41,6 +44,10 @@ class Context {
   /// Another number each call, the same numbers for each trace.
   std::int64_t next_stream() { return next_stream_++; }
 
+  /// Set by a training step, which asks for gradients of parameters alone: layers may then leave out what
+  /// cancels, such as a bias in front of BatchNorm.
+  bool parameters_only = false;
+
   /// What the traced code wants checked at each step.
   std::vector<Check> checks;
 
@@ -58,5 +65,8 @@ inline constexpr std::uint64_t kInitialStep = ~std::uint64_t{0};
 /// adds a Check and returns `result`. Otherwise, when the values are known, throws Error at once; when they
 /// are not, returns `result` with NaN everywhere if any is bad.
 Tensor checked(Tensor result, const Tensor& bad, const Tensor& values, std::string what, std::string rule);
+
+/// The same for a rule about the number of rows: `rows` (a dim of the batch) must be at least `least`.
+Tensor checked_rows(Tensor result, Dim rows, std::int64_t least, std::string what, std::string rule);
 
 }  // namespace tightloop::nn

@@ -8,6 +8,20 @@
 
 namespace tightloop::nn {
 
+const Variable& NamedState::variable() const {
+  return parameter != nullptr ? parameter->variable() : buffer->variable();
+}
+
+std::size_t NamedState::bytes() const {
+  return static_cast<std::size_t>(type().shape.count({})) * size_of(type().dtype);
+}
+
+Array NamedState::array() const { return parameter != nullptr ? parameter->array() : buffer->array(); }
+
+void NamedState::assign(const Array& value) const {
+  parameter != nullptr ? parameter->assign(value) : buffer->assign(value);
+}
+
 std::string Fields::path_of(std::string_view name) {
   if (name.empty() || name.find('.') != std::string_view::npos)
     throw Error(
@@ -20,7 +34,12 @@ std::string Fields::path_of(std::string_view name) {
 }
 
 Fields& Fields::operator()(std::string_view name, Parameter& parameter) {
-  parameters_.emplace_back(path_of(name), &parameter);
+  states_.push_back({path_of(name), &parameter, nullptr});
+  return *this;
+}
+
+Fields& Fields::operator()(std::string_view name, Buffer& buffer) {
+  states_.push_back({path_of(name), nullptr, &buffer});
   return *this;
 }
 
@@ -39,22 +58,34 @@ void Module::collect(Fields& all) {
   fields(all);
 }
 
-std::vector<Module::NamedParameter> Module::state_dict() {
+std::vector<NamedState> Module::state_dict() {
   Fields all;
   collect(all);
-  std::vector<NamedParameter> out;
-  for (auto& [path, parameter] : all.parameters_) out.push_back({path, parameter});
+  return std::move(all.states_);
+}
+
+std::vector<NamedState> Module::states() {
+  std::vector<NamedState> out;
+  std::unordered_set<const void*> seen;
+  for (auto& named : state_dict())
+    if (seen.insert(named.variable().id()).second) {
+      named.set_name(named.path);
+      out.push_back(std::move(named));
+    }
   return out;
 }
 
 std::vector<Module::NamedParameter> Module::parameters() {
   std::vector<NamedParameter> out;
-  std::unordered_set<const Parameter*> seen;
-  for (auto& named : state_dict())
-    if (seen.insert(named.parameter).second) {
-      named.parameter->set_name(named.path);
-      out.push_back(std::move(named));
-    }
+  for (auto& s : states())
+    if (s.parameter != nullptr) out.push_back({std::move(s.path), s.parameter});
+  return out;
+}
+
+std::vector<Module::NamedBuffer> Module::buffers() {
+  std::vector<NamedBuffer> out;
+  for (auto& s : states())
+    if (s.buffer != nullptr) out.push_back({std::move(s.path), s.buffer});
   return out;
 }
 
@@ -73,14 +104,28 @@ std::vector<Module::NamedModule> Module::modules() {
   return out;
 }
 
-Parameter& Module::parameter(std::string_view path) {
+NamedState Module::find(std::string_view path, std::string_view what,
+                        const std::function<bool(const NamedState&)>& wanted) {
   std::vector<std::string> known;
   for (auto& named : state_dict()) {
-    if (named.path == path) return *named.parameter;
+    if (!wanted(named)) continue;
+    if (named.path == path) return named;
     known.push_back(named.path);
   }
-  throw Error(fmt::format("module: no parameter '{}'{}; it has {}", path, suggestion(path, known),
+  throw Error(fmt::format("module: no {} '{}'{}; it has {}", what, path, suggestion(path, known),
                           fmt::join(known, ", ")));
+}
+
+NamedState Module::state(std::string_view path) {
+  return find(path, "parameter or buffer", [](const NamedState&) { return true; });
+}
+
+Parameter& Module::parameter(std::string_view path) {
+  return *find(path, "parameter", [](const NamedState& s) { return s.parameter != nullptr; }).parameter;
+}
+
+Buffer& Module::buffer(std::string_view path) {
+  return *find(path, "buffer", [](const NamedState& s) { return s.buffer != nullptr; }).buffer;
 }
 
 std::int64_t Module::count() {
@@ -99,6 +144,7 @@ std::int64_t Module::trainable_count() {
 void Module::initialize(std::uint64_t seed) {
   std::uint32_t stream = 0;
   for (const auto& p : parameters()) p.parameter->initialize({seed, stream++});
+  for (const auto& b : buffers()) b.buffer->reset();
 }
 
 void Module::freeze(bool frozen) {
@@ -112,15 +158,22 @@ void Module::apply(const std::function<void(Module&)>& visit) {
 
 std::string Module::summary() {
   std::string out;
-  const auto all = parameters();
+  std::size_t bytes = 0, in_buffers = 0;
   for (const auto& m : modules()) {
     if (m.path.empty()) continue;
     out += fmt::format("{:<20} {}\n", m.path, m.module->describe());
   }
-  for (const auto& p : all)
-    out += fmt::format("{:<20} {:<16} {:>10}{}\n", p.path, tightloop::to_string(p.parameter->type()),
-                       p.parameter->count(), p.parameter->frozen() ? "  frozen" : "");
-  return out + fmt::format("{} parameters\n", count());
+  for (const auto& s : states()) {
+    const bool is_buffer = s.buffer != nullptr;
+    (is_buffer ? in_buffers : bytes) += s.bytes();
+    out += fmt::format("{:<20} {:<16} {:>10}{}\n", s.path, tightloop::to_string(s.type()),
+                       s.type().shape.count({}),
+                       is_buffer               ? "  buffer"
+                       : s.parameter->frozen() ? "  frozen"
+                                               : "");
+  }
+  out += fmt::format("{} parameters, {} bytes", count(), bytes);
+  return out + (in_buffers > 0 ? fmt::format("; buffers, {} bytes\n", in_buffers) : "\n");
 }
 
 }  // namespace tightloop::nn

@@ -20,16 +20,15 @@ Array zeros_of(const std::vector<std::int64_t>& dims, DType dtype) {
 }  // namespace
 
 Parameter::Parameter(Shape dims, DType dtype) : Parameter(std::move(dims), nn::init::zeros(), dtype) {
-  has_value_ = true;
+  state().has_value = true;
 }
 
 Parameter::Parameter(Shape dims, nn::Initializer initializer, DType dtype)
-    : variable_(zeros_of(static_dims(dims), dtype)),
-      dims_(static_dims(dims)),
-      initializer_(std::move(initializer)) {}
+    : state_(std::make_shared<State>(
+          State{Variable(zeros_of(static_dims(dims), dtype)), static_dims(dims), std::move(initializer)})) {}
 
 void Parameter::check_value() const {
-  if (!has_value_)
+  if (!has_value())
     throw Error(
         fmt::format("parameter '{}' {} has no value yet: call initialize(seed) on its module, or load one",
                     name(), to_string(type())));
@@ -37,24 +36,24 @@ void Parameter::check_value() const {
 
 Tensor Parameter::value() const {
   check_value();
-  return variable_.value();
+  return variable().value();
 }
 
 Array Parameter::array() const {
   check_value();
-  return variable_.array();
+  return variable().array();
 }
 
 void Parameter::initialize(nn::Draw draw) {
-  Array values(type().dtype, dims_);
-  initializer_(values, draw);
-  variable_.set(std::move(values));
-  has_value_ = true;
+  Array values(type().dtype, dims());
+  state().initializer(values, draw);
+  variable().set(std::move(values));
+  state().has_value = true;
 }
 
 void Parameter::assign(const Array& value) {
-  variable_.set(value.clone());
-  has_value_ = true;
+  variable().set(value.clone());
+  state().has_value = true;
 }
 
 }  // namespace tightloop

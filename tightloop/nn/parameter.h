@@ -3,12 +3,15 @@
 #include <tightloop/engine/variable.h>
 #include <tightloop/nn/init.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tightloop {
 
 /// A variable that training changes: its type, how it starts, and whether it is frozen. Used as a Tensor.
+/// It moves but does not copy; share() makes another handle to the same parameter.
 class Parameter {
  public:
   /// Zero.
@@ -19,35 +22,47 @@ class Parameter {
   Parameter(Parameter&&) = default;
   Parameter& operator=(Parameter&&) = default;
 
-  const TensorType& type() const { return variable_.type(); }
-  const std::vector<std::int64_t>& dims() const { return dims_; }
-  std::int64_t count() const { return product(dims_); }
-  const std::string& name() const { return variable_.name(); }
-  void set_name(const std::string& name) { variable_.rename(name); }
+  /// The same parameter in another place: `decoder.weight = embedding.weight.share();` ties the two. It has
+  /// one value, is updated once, and appears in the state dict under both paths.
+  Parameter share() const { return Parameter(state_); }
+
+  const TensorType& type() const { return variable().type(); }
+  const std::vector<std::int64_t>& dims() const { return state().dims; }
+  std::int64_t count() const { return product(dims()); }
+  const std::string& name() const { return variable().name(); }
+  void set_name(const std::string& name) { variable().rename(name); }
 
   /// Throws Error before the parameter has a value.
   Tensor value() const;
   operator Tensor() const { return value(); }  // NOLINT(google-explicit-constructor): used as a tensor.
   Array array() const;
-  bool has_value() const { return has_value_; }
+  bool has_value() const { return state().has_value; }
 
   void initialize(nn::Draw draw);
   /// Throws Error unless `value` has this type exactly: no reshaping, no conversion.
   void assign(const Array& value);
 
-  bool frozen() const { return frozen_; }
-  void freeze(bool frozen = true) { frozen_ = frozen; }
+  bool frozen() const { return state().frozen; }
+  void freeze(bool frozen = true) { state().frozen = frozen; }
   /// What holds the value; known by its id() also to programs.
-  const Variable& variable() const { return variable_; }
+  const Variable& variable() const { return state().variable; }
 
  private:
+  struct State {
+    Variable variable;
+    std::vector<std::int64_t> dims;
+    nn::Initializer initializer;
+    bool has_value = false;
+    bool frozen = false;
+  };
+  explicit Parameter(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  State& state() const {
+    require(state_ != nullptr, "use of a Parameter that was moved from");
+    return *state_;
+  }
   void check_value() const;
 
-  Variable variable_;
-  std::vector<std::int64_t> dims_;
-  nn::Initializer initializer_;
-  bool has_value_ = false;
-  bool frozen_ = false;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace tightloop

@@ -56,8 +56,11 @@ std::int64_t BoundStep::bad_step() { return bad_step_.int_at(0); }
 
 void BoundStep::check_data() {
   for (std::size_t i = 0; i < check_rows_.size(); ++i)
-    if (const std::int64_t row = check_rows_[i].int_at(0); row >= 0)
-      throw Error(step_.checks[i].text(row + 1, check_values_[i].at(0)) + " (rows count from 1)");
+    if (const std::int64_t row = check_rows_[i].int_at(0); row >= 0) {
+      const nn::Check& check = step_.checks[i];
+      throw Error(check.text(row + 1, check_values_[i].at(0)) +
+                  (check.least_rows > 0 ? "" : " (rows count from 1)"));
+    }
 }
 
 }  // namespace tightloop::train

@@ -17,7 +17,7 @@ void bind_parameters(BoundStep& bound, const ParameterLookup& parameters) {
 }  // namespace
 
 ParameterLookup parameters_of(const Model& model) {
-  return [module = model.module](const std::string& path) { return module->parameter(path).array(); };
+  return [module = model.module](const std::string& path) { return module->state(path).array(); };
 }
 
 Evaluator::Evaluator(const Model& model, const nn::LossFn& loss, Metrics metrics, const DataSpec& data,

@@ -13,9 +13,9 @@ struct Evaluation {
   std::vector<double> metrics;  ///< in the order of the Metrics
 };
 
-/// Finds the memory of a parameter by its path.
+/// Finds the memory of a parameter or buffer by its path.
 using ParameterLookup = std::function<Array(const std::string& path)>;
-/// The parameters as the model holds them.
+/// Parameters and buffers as the model holds them.
 ParameterLookup parameters_of(const Model& model);
 
 /// The evaluation of one part of the data, compiled once.

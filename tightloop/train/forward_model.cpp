@@ -102,6 +102,33 @@ std::vector<std::string> ForwardModel::kinds() const {
   return out;
 }
 
+/// Parameters of equal name and type become those of the earlier layer.
+void ForwardModel::tie(nn::Layer& layer, const std::string& kind, const forward::Term& reuse) {
+  const std::string& name = *reuse.as<std::string>();
+  const auto earlier =
+      std::find_if(layers_.begin(), layers_.end(), [&](const auto& l) { return l.first == name; });
+  require(earlier != layers_.end(), "ForwardModel: reuse of an unknown layer");
+  bool tied = false;
+  std::vector<std::string> has;
+  for (const auto& s : earlier->second->state_dict()) {
+    has.push_back(fmt::format("{} {}", s.path, to_string(s.type())));
+    for (const auto& own : layer.state_dict()) {
+      if (own.path != s.path || own.type() != s.type() || own.parameter == nullptr || s.parameter == nullptr)
+        continue;
+      *own.parameter = s.parameter->share();
+      tied = true;
+    }
+  }
+  if (tied) return;
+  std::vector<std::string> wants;
+  for (const auto& own : layer.state_dict())
+    wants.push_back(fmt::format("{} {}", own.path, to_string(own.type())));
+  forward::fail_at(text_, reuse.at,
+                   fmt::format("{} has no parameter in common with '{}': {} against {}", kind, name,
+                               wants.empty() ? "none" : fmt::format("{}", fmt::join(wants, ", ")),
+                               has.empty() ? "none" : fmt::format("{}", fmt::join(has, ", "))));
+}
+
 Tensor ForwardModel::call(const std::string& kind, const std::string& name,
                           const std::vector<forward::Term>& terms, const std::vector<std::string>& keywords,
                           std::size_t at) {
@@ -112,14 +139,18 @@ Tensor ForwardModel::call(const std::string& kind, const std::string& name,
   if (found == layers_.end()) {
     std::vector<OptionValue> positional;
     Options named;
+    const forward::Term* reuse = nullptr;
     for (std::size_t i = 1; i < terms.size(); ++i) {
-      if (keywords[i].empty())
+      if (keywords[i] == "reuse")
+        reuse = &terms[i];
+      else if (keywords[i].empty())
         positional.push_back(to_option(terms[i], text_));
       else
         named.set(keywords[i], to_option(terms[i], text_));
     }
     const Options given = name_arguments(kind, positional, named, nn::find_layer(kind)->options);
     layers_.emplace_back(name, nn::make_layer(kind, given, x.type()));
+    if (reuse != nullptr) tie(*layers_.back().second, kind, *reuse);
     fill_with_zeros(*this);
     found = layers_.end() - 1;
   }

@@ -44,6 +44,7 @@ class ForwardModel final : public nn::Module, private forward::Layers {
   std::vector<std::string> kinds() const override;
   Tensor call(const std::string& kind, const std::string& name, const std::vector<forward::Term>& terms,
               const std::vector<std::string>& keywords, std::size_t at) override;
+  void tie(nn::Layer& layer, const std::string& kind, const forward::Term& reuse);
 
   Text text_;
   std::vector<forward::Statement> program_;

@@ -150,8 +150,9 @@ PreparedJob prepare(const Job& given) {
 }
 
 History run_job(PreparedJob& prepared, const std::string& directory, Observer* observer) {
-  const auto parameters = static_cast<std::uintmax_t>(prepared.model->count()) * sizeof(float);
-  RunDirectory run(directory, parameters + kRoomForTheRest);
+  std::uintmax_t weights = 0;
+  for (const auto& s : prepared.model->state_dict()) weights += s.bytes();
+  RunDirectory run(directory, weights + kRoomForTheRest);
   Recorder recorder(run, prepared.metric_names, observer);
   TrainerOptions options = prepared.options;
   options.observer = &recorder;

@@ -83,9 +83,8 @@ MemoryPlan plan_memory(const PreparedJob& prepared, const Session& session) {
   plan.kept = state_bytes(bound);
   plan.states = plan.kept;
   const auto& used = bound.step().parameters;
-  for (const auto& [path, p] : prepared.model->parameters())
-    if (std::find(used.begin(), used.end(), path) == used.end())
-      plan.states += static_cast<std::size_t>(p->count()) * size_of(p->type().dtype);
+  for (const auto& s : prepared.model->states())
+    if (std::find(used.begin(), used.end(), s.path) == used.end()) plan.states += s.bytes();
   plan.temporaries = step_temporaries(bound, session.sampling());
   plan.steps_per_epoch = session.steps_per_epoch();
   return plan;

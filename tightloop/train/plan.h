@@ -12,7 +12,7 @@ namespace tightloop::train {
 /// The bytes that a training holds beside the program itself.
 struct MemoryPlan {
   std::size_t data = 0;         ///< training and validation arrays, and the rows of a split
-  std::size_t states = 0;       ///< parameters, optimizer, sums
+  std::size_t states = 0;       ///< parameters, buffers, optimizer, sums
   std::size_t kept = 0;         ///< the states of the last chunk's start
   std::size_t temporaries = 0;  ///< buffers of the step and of the evaluation, results included
   std::int64_t steps_per_epoch = 0;

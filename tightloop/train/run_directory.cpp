@@ -160,7 +160,7 @@ void RunDirectory::write_model(nn::Module& module, const std::vector<std::string
   io::TensorFile out;
   out.metadata["format"] = "pt";
   if (!classes.empty()) out.metadata["classes"] = Json(classes).dump();
-  for (const auto& [path, p] : module.state_dict()) out.tensors.emplace_back(path, p->array());
+  for (const auto& s : module.state_dict()) out.tensors.emplace_back(s.path, s.array());
   io::write_safetensors(unfinished(kModel), out);
 }
 

@@ -19,6 +19,24 @@ void check_epoch(const DataPart& part, const SessionOptions& options) {
         part.count(), options.batch));
 }
 
+/// Rules about the number of rows show before the first step.
+void check_batches(const StepGraph& step, const Sampling& sampling) {
+  const std::int64_t full = std::min(sampling.batch, sampling.rows);
+  const std::int64_t rest = sampling.drop_last ? 0 : sampling.rows % sampling.batch;
+  for (const nn::Check& check : step.checks) {
+    const std::int64_t fewest = rest > 0 ? rest : full;
+    if (fewest >= check.least_rows) continue;
+    const bool last = rest > 0 && rest != sampling.rows;
+    throw Error(fmt::format(
+        "{}; {}", check.text(0, 0),
+        last ? fmt::format(
+                   "the last batch of an epoch has {} of the {} rows: take another batch size than {}, or "
+                   "drop_last = true",
+                   rest, sampling.rows, sampling.batch)
+             : fmt::format("the batch has {}: take a larger one", fewest)));
+  }
+}
+
 /// True when no element is NaN or infinite; x · 0 is 0 for the others.
 template <class T>
 bool finite(std::span<const T> values) {
@@ -47,6 +65,7 @@ Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimi
              options.compile),
       sampling_(bound_.sampling(options.batch, options.shuffle, options.drop_last, options.seed)),
       seed_(options.seed) {
+  check_batches(bound_.step(), sampling_);
   program().set_seed(seed_);
   bind_parameters();
   program().reserve(sampling_);
@@ -62,10 +81,10 @@ Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimi
 /// Training changes the model's own memory.
 void Session::bind_parameters() {
   const auto names = program().state_names();
-  for (const auto& [path, parameter] : model_.module->parameters()) {
-    if (std::find(names.begin(), names.end(), path) == names.end()) continue;
-    const bool changes = bound_.step().graph.output(path) != nullptr;
-    program().bind(path, changes ? parameter->variable().exclusive() : parameter->variable().shared());
+  for (const auto& s : model_.module->states()) {
+    if (std::find(names.begin(), names.end(), s.path) == names.end()) continue;
+    const bool changes = bound_.step().graph.output(s.path) != nullptr;
+    program().bind(s.path, changes ? s.variable().exclusive() : s.variable().shared());
   }
 }
 

@@ -196,6 +196,7 @@ StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim:
   Builder builder("train", data);
   const Trace trace;
   nn::Context context(true, builder.seed(), builder.step());
+  context.parameters_only = true;
   const Tensor prediction = predict(model, builder.batch_inputs());
   const nn::LossValue value = loss(prediction, builder.batch_target());
   builder.add_output("loss", value.value);

@@ -42,7 +42,7 @@ using Metrics = std::vector<std::shared_ptr<const nn::Metric>>;
 struct StepGraph {
   ir::Graph graph;
   std::vector<nn::Check> checks;
-  std::vector<std::string> parameters;  ///< paths of those that it reads
+  std::vector<std::string> parameters;  ///< paths of those that it reads, and of buffers
   TensorType prediction;
 };
 

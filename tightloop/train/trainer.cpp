@@ -122,7 +122,7 @@ class Fit {
     const auto& trained = session_.bound().step().parameters;
     const auto lookup = [&](const std::string& path) {
       const bool known = std::find(trained.begin(), trained.end(), path) != trained.end();
-      return known ? session_.program().state(path) : model_.module->parameter(path).array();
+      return known ? session_.program().state(path) : model_.module->state(path).array();
     };
     evaluator_.emplace(model_, loss_, metrics_, spec_, *data_.validation, options_.evaluation_batch(), lookup,
                        options_.compile);

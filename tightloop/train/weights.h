@@ -7,12 +7,12 @@
 
 namespace tightloop::train {
 
-/// Writes every parameter of the module under its state-dict name as safetensors. The file appears whole or
-/// not at all. Throws Error when it cannot be written and for a parameter without a value.
+/// Writes every parameter and buffer of the module under its state-dict name as safetensors. The file appears
+/// whole or not at all. Throws Error when it cannot be written and for a parameter without a value.
 void save_weights(nn::Module& module, const std::string& path);
 
-/// Copies the tensors of a safetensors file into the module's parameters. Throws Error listing every name
-/// that does not fit.
+/// Copies the tensors of a safetensors file into the module's parameters and buffers. Throws Error listing
+/// every name that does not fit.
 void load_weights(nn::Module& module, const std::string& path);
 
 /// The same for variables by their names, which must differ: what a loop written by hand needs to go on

@@ -144,21 +144,52 @@ class Tracer {
 
   Term layer(const Expr& e, Term::List terms) {
     std::vector<std::string> keywords = e.keywords;
-    std::string name;
-    const auto named = std::find(keywords.begin(), keywords.end(), "name");
-    if (named != keywords.end()) {
-      const auto i = named - keywords.begin();
-      const Term& given = terms[static_cast<std::size_t>(i)];
-      if (given.as<std::string>() == nullptr || !is_layer_name(*given.as<std::string>()))
-        fail(given.at, fmt::format("name must be a text of letters, digits and _, not {}", describe(given)));
-      name = *given.as<std::string>();
-      terms.erase(terms.begin() + i);
-      keywords.erase(named);
-    } else {
-      name = fmt::format("{}{}", e.text, counts_[e.text]++);
+    const auto reused = std::find(keywords.begin(), keywords.end(), "reuse");
+    if (reused != keywords.end()) {
+      const auto i = static_cast<std::size_t>(reused - keywords.begin());
+      if (kind_of_earlier(terms[i]) == e.text) return once_more(e, terms, i);
     }
-    if (fixed_.contains(name) || !used_.insert(name).second)
+    const std::string name = name_of(e, terms, keywords);
+    if (fixed_.contains(name) || !used_.emplace(name, e.text).second)
       fail(e.at, fmt::format("the name '{}' is taken; give this layer another by name=", name));
+    return placed(e.at, [&] { return Term{layers_.call(e.text, name, terms, keywords, e.at)}; });
+  }
+
+  /// What name= says, which is taken out of the arguments, or the kind and its next number.
+  std::string name_of(const Expr& e, Term::List& terms, std::vector<std::string>& keywords) {
+    const auto named = std::find(keywords.begin(), keywords.end(), "name");
+    if (named == keywords.end()) return fmt::format("{}{}", e.text, counts_[e.text]++);
+    const auto i = named - keywords.begin();
+    const Term given = terms[static_cast<std::size_t>(i)];
+    if (given.as<std::string>() == nullptr || !is_layer_name(*given.as<std::string>()))
+      fail(given.at, fmt::format("name must be a text of letters, digits and _, not {}", describe(given)));
+    terms.erase(terms.begin() + i);
+    keywords.erase(named);
+    return *given.as<std::string>();
+  }
+
+  const std::string& kind_of_earlier(const Term& reuse) const {
+    const auto* name = reuse.as<std::string>();
+    if (name == nullptr)
+      fail(reuse.at, fmt::format("reuse must be the name of an earlier layer, not {}", describe(reuse)));
+    const auto found = used_.find(*name);
+    if (found != used_.end()) return found->second;
+    std::vector<std::string> known;
+    for (const auto& [n, kind] : used_) known.push_back(n);
+    fail(reuse.at, fmt::format("there is no layer '{}' before this{}", *name, suggestion(*name, known)));
+  }
+
+  /// The layer that argument `reuse` names, on other tensors.
+  Term once_more(const Expr& e, Term::List terms, std::size_t reuse) {
+    const std::string name = *terms[reuse].as<std::string>();
+    for (std::size_t i = 0; i < terms.size(); ++i)
+      if (i != reuse && (!e.keywords[i].empty() || terms[i].as<Tensor>() == nullptr))
+        fail(terms[i].at,
+             fmt::format("a layer that is used once more takes tensors only; its name and options "
+                         "are those of '{}'",
+                         name));
+    terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(reuse));
+    const std::vector<std::string> keywords(terms.size());
     return placed(e.at, [&] { return Term{layers_.call(e.text, name, terms, keywords, e.at)}; });
   }
 
@@ -319,7 +350,7 @@ class Tracer {
   Layers& layers_;
   std::map<std::string, Term> names_;
   std::set<std::string> fixed_;
-  std::set<std::string> used_;
+  std::map<std::string, std::string> used_;  ///< layers so far: name → kind
   std::map<std::string, int> counts_;
 };
 
