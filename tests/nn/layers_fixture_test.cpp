@@ -18,7 +18,6 @@ class LayerFixtures : public ::testing::TestWithParam<CompileOptions> {};
 TEST_P(LayerFixtures, AgreeWithPyTorch) {
   std::set<std::string> seen;
   for (const Case& c : testing::layer_cases()) {
-    if (c.name.starts_with("transformer")) continue;  // TEMP
     SCOPED_TRACE(c.text + " x " + c.at("x").type_string());
     seen.insert(c.name);
     const Options& dim = c.options;

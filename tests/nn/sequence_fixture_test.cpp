@@ -9,10 +9,7 @@
 #include <tightloop/nn/layers/multihead_attention.h>
 #include <tightloop/nn/layers/recurrent_cell.h>
 #include <tightloop/nn/layers/rnn.h>
-#if __has_include(<tightloop/nn/layers/transformer.h>)
 #include <tightloop/nn/layers/transformer.h>
-#define HAS 1
-#endif
 #include <tightloop/passes/differentiate.h>
 
 #include <map>
@@ -103,7 +100,6 @@ Subject multihead(const Case& c) {
           }};
 }
 
-#ifdef HAS
 template <class L>
 Subject decoder(const Case& c) {
   const TransformerOptions options{
@@ -125,7 +121,6 @@ Subject decoder(const Case& c) {
       }};
 }
 
-#endif
 Subject subject_of(const Case& c) {
   if (c.name == "rnn") return recurrent<RNN>(c);
   if (c.name == "lstm") return recurrent<LSTM>(c);
@@ -135,13 +130,9 @@ Subject subject_of(const Case& c) {
   if (c.name == "gru_cell") return cell<GRUCell>(c);
   if (c.name == "attention") return attention(c);
   if (c.name == "multihead_attention") return multihead(c);
-#ifdef HAS
   if (c.name == "transformer_decoder") return decoder<TransformerDecoder>(c);
   EXPECT_EQ(c.name, "transformer_decoder_layer");
   return decoder<TransformerDecoderLayer>(c);
-#else
-  return {};
-#endif
 }
 
 constexpr const char* kOthers[] = {"mask", "attn_mask", "key_padding_mask", "memory_key_padding_mask"};
@@ -202,9 +193,6 @@ TEST_P(SequenceFixtures, AgreeWithPyTorch) {
   for (const Case& c : testing::read_cases("sequence")) {
     SCOPED_TRACE(c.text + " in0 " + c.at("in0").type_string());
     seen.insert(c.name);
-#ifndef HAS
-    if (c.name.starts_with("transformer")) continue;
-#endif
     check(c, GetParam());
     if (HasFatalFailure()) return;
   }

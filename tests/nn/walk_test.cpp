@@ -43,7 +43,6 @@ std::vector<Subject> layer_subjects() {
   std::vector<Subject> out;
   std::set<std::string> seen;
   for (const Case& c : testing::layer_cases()) {
-    if (c.name.starts_with("transformer")) continue;  // TEMP
     const bool whole_columns = c.options.has("dim") && c.options.at<std::int64_t>("dim") == 0;
     if (whole_columns || !seen.insert(c.text).second) continue;
     const bool ids = c.at("x").dtype() == DType::i64;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/engine/trace.h>
 #include <tightloop/nn/context.h>
-#include <tightloop/nn/layers/layer.h>
+#include <tightloop/nn/models/model.h>
 #include <tightloop/ops/functions.h>
 #include <tightloop/train/forward/parser.h>
 #include <tightloop/train/forward/source.h>
@@ -94,11 +94,12 @@ Model ForwardModel::model() {
   return {this, [this](std::span<const Tensor> inputs) { return (*this)(inputs); }};
 }
 
-bool ForwardModel::knows(std::string_view kind) const { return nn::find_layer(kind) != nullptr; }
+bool ForwardModel::knows(std::string_view kind) const { return nn::find_layer_or_model(kind) != nullptr; }
 
 std::vector<std::string> ForwardModel::kinds() const {
   std::vector<std::string> out;
   for (const auto* def : nn::all_layers()) out.emplace_back(def->name);
+  for (const auto* def : nn::all_models()) out.emplace_back(def->name);
   return out;
 }
 
@@ -148,8 +149,9 @@ Tensor ForwardModel::call(const std::string& kind, const std::string& name,
       else
         named.set(keywords[i], to_option(terms[i], text_));
     }
-    const Options given = name_arguments(kind, positional, named, nn::find_layer(kind)->options);
-    layers_.emplace_back(name, nn::make_layer(kind, given, x.type()));
+    const nn::LayerDef& def = *nn::find_layer_or_model(kind);
+    const Options given = name_arguments(kind, positional, named, def.options);
+    layers_.emplace_back(name, def.build(resolve(kind, given, def.options), x.type()));
     if (reuse != nullptr) tie(*layers_.back().second, kind, *reuse);
     fill_with_zeros(*this);
     found = layers_.end() - 1;
