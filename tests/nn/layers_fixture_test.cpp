@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every layer that a forward text may call against PyTorch: output and all gradients.
+// Every layer that a forward text may call, in evaluation, against PyTorch: output and all gradients.
 #include <tests/support/cases.h>
 #include <tests/support/evaluate.h>
 #include <tests/support/layer_cases.h>
@@ -25,7 +25,7 @@ TEST_P(LayerFixtures, AgreeWithPyTorch) {
     const testing::Feed x{c.at("x"), batched}, upstream{c.at("upstream"), batched};
     const auto layer = make_layer(c.name, c.options, testing::type_of(x));
     const auto parameters = layer->parameters();
-    for (const auto& p : parameters) p.parameter->assign(c.at("value." + p.path));
+    for (const auto& s : layer->states()) s.assign(c.at("value." + s.path));
     const auto out = testing::evaluate(GetParam(), {x, upstream}, [&](const std::vector<Tensor>& in) {
       const Tensor y = (*layer)(in[0]);
       std::vector<Tensor> wrt;
@@ -35,15 +35,15 @@ TEST_P(LayerFixtures, AgreeWithPyTorch) {
       for (const Tensor& g : gradients(sum(y * in[1]), wrt)) outputs.push_back(g);
       return outputs;
     });
-    const double deep = c.name == "multihead_attention" || parameters.size() > 2
-                            ? 5
-                            : 1;  // layers of layers round more often
-    testing::expect_close(out[0], c.at("y"), deep * 2e-6, deep * 1e-6);
+    // Sums in another order, divided by their spread; and layers of layers.
+    const bool deep = c.name == "multihead_attention" || parameters.size() > 2;
+    const double loose = c.name.ends_with("_norm") || deep ? 5 : 1;
+    testing::expect_close(out[0], c.at("y"), loose * 2e-6, loose * 1e-6);
     std::size_t next = 1;
     if (const Array* gradient = c.find("gradient"))
-      testing::expect_close(out.at(next++), *gradient, deep * 3e-6, deep * 1e-6);
+      testing::expect_close(out.at(next++), *gradient, loose * 3e-6, loose * 1e-6);
     for (const auto& p : parameters)
-      testing::expect_close(out.at(next++), c.at("gradient." + p.path), deep * 3e-6, deep * 1e-6);
+      testing::expect_close(out.at(next++), c.at("gradient." + p.path), loose * 3e-6, loose * 1e-6);
   }
   for (const LayerDef* def : all_layers()) EXPECT_TRUE(seen.contains(std::string(def->name))) << def->name;
 }

@@ -17,7 +17,8 @@ struct Net : Module {
   Tensor operator()(Tensor x, Tensor f) { return lin(x) + par * f; }
 };
 
-std::vector<std::string> paths(const std::vector<Module::NamedParameter>& named) {
+template <class Named>
+std::vector<std::string> paths(const std::vector<Named>& named) {
   std::vector<std::string> out;
   for (const auto& n : named) out.push_back(n.path);
   return out;
@@ -106,6 +107,68 @@ TEST(Module, ASharedParameterCountsOnce) {
   EXPECT_EQ(net.state_dict().size(), 4u);
   EXPECT_EQ(paths(net.parameters()), (std::vector<std::string>{"a.weight", "a.bias"}));
   EXPECT_EQ(net.count(), 6);
+}
+
+struct Counting : Module {
+  BatchNorm1d norm{3};
+  Linear lin{3, 2};
+  void fields(Fields& f) override { f("norm", norm)("lin", lin); }
+};
+
+TEST(Module, BuffersAreStatesButNoParameters) {
+  Counting net;
+  EXPECT_EQ(paths(net.state_dict()),
+            (std::vector<std::string>{"norm.weight", "norm.bias", "norm.running_mean", "norm.running_var",
+                                      "norm.num_batches_tracked", "lin.weight", "lin.bias"}));
+  EXPECT_EQ(paths(net.parameters()),
+            (std::vector<std::string>{"norm.weight", "norm.bias", "lin.weight", "lin.bias"}));
+  EXPECT_EQ(paths(net.buffers()),
+            (std::vector<std::string>{"norm.running_mean", "norm.running_var", "norm.num_batches_tracked"}));
+  EXPECT_EQ(net.count(), 3 + 3 + 6 + 2);
+  EXPECT_EQ(net.buffer("norm.running_var").array().at(2), 1);
+  EXPECT_ERROR(net.buffer("norm.weight"), "module: no buffer 'norm.weight'");
+  EXPECT_ERROR(net.parameter("norm.running_var"), "module: no parameter 'norm.running_var'");
+  const std::string text = net.summary();
+  EXPECT_NE(text.find("14 parameters, 56 bytes; buffers, 32 bytes"), std::string::npos) << text;
+}
+
+TEST(Module, AListNamesItsModulesByNumber) {
+  struct Blocks : Module {
+    ModuleList<Linear> blocks;
+    Blocks() {
+      for (int i = 0; i < 2; ++i) blocks.emplace<Linear>(3, 3, LinearOptions{.bias = false});
+    }
+    void fields(Fields& f) override { f("blocks", blocks); }
+  } net;
+  EXPECT_EQ(paths(net.state_dict()), (std::vector<std::string>{"blocks.0.weight", "blocks.1.weight"}));
+  net.initialize(1);
+  Tensor x = ones({1, 3});
+  for (Linear& block : net.blocks) x = block(x);
+  EXPECT_EQ(x.array().at(1), net.blocks[1](net.blocks[0](ones({1, 3}))).array().at(1));
+  EXPECT_ERROR(net.blocks[2], "no module 2, it has 2");
+}
+
+TEST(Module, InitialisingResetsBuffers) {
+  Counting net;
+  net.buffer("norm.running_mean").assign(Array::of<float>({3}, {1, 2, 3}));
+  net.initialize(1);
+  EXPECT_EQ(net.buffer("norm.running_mean").array().at(2), 0);
+}
+
+TEST(Module, SharingAParameterTiesTwoModules) {
+  struct Tied : Module {
+    Embedding table{5, 3};
+    Linear out{3, 5, {.bias = false}};
+    Tied() { out.weight = table.weight.share(); }
+    void fields(Fields& f) override { f("table", table)("out", out); }
+  } net;
+  EXPECT_EQ(paths(net.state_dict()), (std::vector<std::string>{"table.weight", "out.weight"}));
+  EXPECT_EQ(paths(net.parameters()), (std::vector<std::string>{"table.weight"}));
+  EXPECT_EQ(net.count(), 15);
+  net.initialize(1);
+  EXPECT_TRUE(identical(net.out.weight.array(), net.table.weight.array()));
+  net.out.freeze();
+  EXPECT_TRUE(net.variables().empty());
 }
 
 TEST(Module, RefusesNamesThatDoNotWork) {

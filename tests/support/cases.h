@@ -32,6 +32,7 @@ struct Case {
 };
 
 inline OptionValue option_value(const std::string& word) {
+  if (word == "null") return {};
   if (word == "true" || word == "false") return word == "true";
   if (word.starts_with('[')) {
     Numbers numbers;

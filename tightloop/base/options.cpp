@@ -31,10 +31,13 @@ std::string known(std::span<const OptionSpec> specs) {
 OptionValue converted(std::string_view owner, const OptionSpec& spec, const OptionValue& value) {
   const auto type = static_cast<OptionType>(value.index());
   if (type == spec.type) return value;
-  const bool may_be_none = !spec.required && spec.fallback.index() == 0;
+  const bool may_be_none = spec.or_none || (!spec.required && spec.fallback.index() == 0);
   if (type == OptionType::none && may_be_none) return value;
   const bool whole = type == OptionType::integer;
   if (whole && spec.type == OptionType::number) return static_cast<double>(std::get<std::int64_t>(value));
+  if (whole && spec.type == OptionType::list)
+    return Numbers{static_cast<double>(std::get<std::int64_t>(value))};
+  if (type == OptionType::number && spec.type == OptionType::list) return Numbers{std::get<double>(value)};
   refuse_type(owner, spec, value);
 }
 

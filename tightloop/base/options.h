@@ -21,13 +21,14 @@ using OptionValue = std::variant<std::monostate, bool, std::int64_t, double, std
 /// The types of options, in the order of OptionValue's alternatives.
 enum class OptionType : std::uint8_t { none, boolean, integer, number, text, list };
 
-/// What an option may be. A whole number serves where a number is wanted.
+/// What an option may be. A whole number serves where a number is wanted, a number as a list of one.
 struct OptionSpec {
   std::string_view name;
   OptionType type = OptionType::number;
   OptionValue fallback = {};  ///< none: the option may be left out and then has no value
   std::string_view doc = {};
   bool required = false;
+  bool or_none = false;  ///< none may be given although there is a default
 };
 
 /// A few named values in the order given.

@@ -15,11 +15,25 @@ Hardtanh::Hardtanh(double low, double high) : low_(low), high_(high) {
   if (!(low < high)) throw Error(fmt::format("hardtanh: {} is not below {}", low, high));
 }
 
+CELU::CELU(double alpha) : alpha_(alpha) {
+  if (alpha == 0) throw Error("celu: alpha must not be 0");
+}
+
+Softshrink::Softshrink(double lambda) : lambda_(lambda) {
+  if (!(lambda >= 0)) throw Error(fmt::format("softshrink: lambda must be 0 or more, got {}", lambda));
+}
+
 std::string LeakyReLU::describe() const { return fmt::format("LeakyReLU({})", slope_); }
 std::string ELU::describe() const { return fmt::format("ELU({})", alpha_); }
 std::string GELU::describe() const { return kind_ == Gelu::erf ? "GELU()" : "GELU(tanh)"; }
 std::string Softplus::describe() const { return fmt::format("Softplus({}, {})", beta_, threshold_); }
 std::string Hardtanh::describe() const { return fmt::format("Hardtanh({}, {})", low_, high_); }
+std::string CELU::describe() const { return fmt::format("CELU({})", alpha_); }
+std::string Hardshrink::describe() const { return fmt::format("Hardshrink({})", lambda_); }
+std::string Softshrink::describe() const { return fmt::format("Softshrink({})", lambda_); }
+std::string Threshold::describe() const { return fmt::format("Threshold({}, {})", threshold_, value_); }
+std::string Softmin::describe() const { return fmt::format("Softmin({})", axis_); }
+std::string GLU::describe() const { return fmt::format("GLU({})", axis_); }
 std::string Softmax::describe() const { return fmt::format("Softmax({})", axis_); }
 std::string LogSoftmax::describe() const { return fmt::format("LogSoftmax({})", axis_); }
 
@@ -37,6 +51,19 @@ std::unique_ptr<Layer> leaky_relu(const Options& o, const TensorType&) {
 
 std::unique_ptr<Layer> elu(const Options& o, const TensorType&) {
   return std::make_unique<ELU>(o.at<double>("alpha"));
+}
+
+std::unique_ptr<Layer> celu(const Options& o, const TensorType&) {
+  return std::make_unique<CELU>(o.at<double>("alpha"));
+}
+
+template <class L>
+std::unique_ptr<Layer> shrink(const Options& o, const TensorType&) {
+  return std::make_unique<L>(o.at<double>("lambd"));
+}
+
+std::unique_ptr<Layer> threshold(const Options& o, const TensorType&) {
+  return std::make_unique<Threshold>(o.at<double>("threshold"), o.at<double>("value"));
 }
 
 std::unique_ptr<Layer> gelu(const Options& o, const TensorType&) {
@@ -113,6 +140,54 @@ const LayerDef& hardswish_def() {
 
 const LayerDef& hardsigmoid_def() {
   static const LayerDef def{"hardsigmoid", "relu6(x + 3) / 6", {}, plain<Hardsigmoid>};
+  return def;
+}
+
+const LayerDef& tanhshrink_def() {
+  static const LayerDef def{"tanhshrink", "x - tanh(x)", {}, plain<Tanhshrink>};
+  return def;
+}
+
+const LayerDef& celu_def() {
+  static const LayerDef def{
+      "celu", "x, or alpha · (exp(x / alpha) - 1) below 0", {{"alpha", OptionType::number, 1.0}}, celu};
+  return def;
+}
+
+const LayerDef& hardshrink_def() {
+  static const LayerDef def{
+      "hardshrink", "x, but 0 in -lambd..lambd", {{"lambd", OptionType::number, 0.5}}, shrink<Hardshrink>};
+  return def;
+}
+
+const LayerDef& softshrink_def() {
+  static const LayerDef def{"softshrink",
+                            "x moved towards 0 by lambd, 0 in -lambd..lambd",
+                            {{"lambd", OptionType::number, 0.5}},
+                            shrink<Softshrink>};
+  return def;
+}
+
+const LayerDef& threshold_def() {
+  static const LayerDef def{"threshold",
+                            "x above the threshold, else value",
+                            {{"threshold", OptionType::number, {}, "what x must exceed", true},
+                             {"value", OptionType::number, {}, "what stands for the others", true}},
+                            threshold};
+  return def;
+}
+
+const LayerDef& softmin_def() {
+  static const LayerDef def{
+      "softmin", "softmax(-x) along dim", {{"dim", OptionType::integer, std::int64_t{-1}}}, along<Softmin>};
+  return def;
+}
+
+const LayerDef& glu_def() {
+  static const LayerDef def{"glu",
+                            "the first half of dim times sigmoid of the second",
+                            {{"dim", OptionType::integer, std::int64_t{-1}}},
+                            along<GLU>};
   return def;
 }
 

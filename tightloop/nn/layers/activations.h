@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Activations as layers; the formulas stand with the functions of the same name in ops/functions.h.
+// Activations as layers; the formulas stand with the functions of the same name in ops/functions.h and
+// ops/activations.h.
 #include <tightloop/nn/layers/layer.h>
-#include <tightloop/ops/functions.h>
+#include <tightloop/ops/activations.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -38,6 +39,7 @@ using LogSigmoid = Activation<tightloop::log_sigmoid, "LogSigmoid">;
 using Softsign = Activation<tightloop::softsign, "Softsign">;
 using Hardswish = Activation<tightloop::hardswish, "Hardswish">;
 using Hardsigmoid = Activation<tightloop::hardsigmoid, "Hardsigmoid">;
+using Tanhshrink = Activation<tightloop::tanhshrink, "Tanhshrink">;
 
 class LeakyReLU final : public Layer {
  public:
@@ -99,6 +101,81 @@ class Hardtanh final : public Layer {
 
  private:
   double low_, high_;
+};
+
+class CELU final : public Layer {
+ public:
+  /// Throws Error when alpha is 0.
+  explicit CELU(double alpha = 1);
+  std::string describe() const override;
+
+ protected:
+  Tensor forward(const Tensor& x) override { return celu(x, alpha_); }
+
+ private:
+  double alpha_;
+};
+
+class Hardshrink final : public Layer {
+ public:
+  explicit Hardshrink(double lambda = 0.5) : lambda_(lambda) {}
+  std::string describe() const override;
+
+ protected:
+  Tensor forward(const Tensor& x) override { return hardshrink(x, lambda_); }
+
+ private:
+  double lambda_;
+};
+
+class Softshrink final : public Layer {
+ public:
+  /// Throws Error when lambda is negative.
+  explicit Softshrink(double lambda = 0.5);
+  std::string describe() const override;
+
+ protected:
+  Tensor forward(const Tensor& x) override { return softshrink(x, lambda_); }
+
+ private:
+  double lambda_;
+};
+
+class Threshold final : public Layer {
+ public:
+  Threshold(double threshold, double value) : threshold_(threshold), value_(value) {}
+  std::string describe() const override;
+
+ protected:
+  Tensor forward(const Tensor& x) override { return threshold(x, threshold_, value_); }
+
+ private:
+  double threshold_, value_;
+};
+
+class Softmin final : public Layer {
+ public:
+  explicit Softmin(std::int64_t axis = -1) : axis_(axis) {}
+  std::string describe() const override;
+
+ protected:
+  Tensor forward(const Tensor& x) override { return softmin(x, axis_); }
+
+ private:
+  std::int64_t axis_;
+};
+
+/// Halves the axis.
+class GLU final : public Layer {
+ public:
+  explicit GLU(std::int64_t axis = -1) : axis_(axis) {}
+  std::string describe() const override;
+
+ protected:
+  Tensor forward(const Tensor& x) override { return glu(x, axis_); }
+
+ private:
+  std::int64_t axis_;
 };
 
 class Softmax final : public Layer {

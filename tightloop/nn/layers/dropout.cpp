@@ -15,17 +15,18 @@ Dropout::Dropout(double p) : p_(p) {
 
 std::string Dropout::describe() const { return fmt::format("Dropout({})", p_); }
 
-Tensor Dropout::forward(const Tensor& x) {
+Tensor Dropout::forward(const Tensor& x) { return dropped("dropout", x, p_, x.shape()); }
+
+Tensor dropped(const char* layer, const Tensor& x, double p, const Shape& mask) {
   if (!is_floating(x.dtype()))
-    throw Error(fmt::format("dropout: x must be floating, got {}", to_string(x.type())));
-  if (!Context::training() || p_ == 0) return x;
+    throw Error(fmt::format("{}: x must be floating, got {}", layer, to_string(x.type())));
+  if (!Context::training() || p == 0) return x;
   Context& context = *Context::current();
   const std::int64_t stream = context.next_stream();
   const Tensor zero = zeros({}, x.dtype());
-  if (p_ == 1) return broadcast_to(zero, x.shape());
-  const Tensor keep =
-      random_bernoulli(x.shape(), 1 - p_, context.seed("dropout"), context.step("dropout"), stream);
-  return select(keep, x * (1 / (1 - p_)), zero);
+  if (p == 1) return broadcast_to(zero, x.shape());
+  const Tensor keep = random_bernoulli(mask, 1 - p, context.seed(layer), context.step(layer), stream);
+  return select(keep, x * (1 / (1 - p)), zero);
 }
 
 namespace layers {
