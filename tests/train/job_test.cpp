@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
 #include <tightloop/nn/layers/layer.h>
+#include <tightloop/nn/models/model.h>
 #include <tightloop/nn/losses/loss.h>
 #include <tightloop/nn/metrics/metric.h>
 #include <tightloop/optim/optimizer.h>
@@ -152,6 +153,7 @@ TEST(Job, EveryKeyAndNameIsDocumented) {
   for (const auto& f : forward::all_functions()) check(f.signature);
   for (const auto* d : nn::all_losses()) check_options(d->name, d->options);
   for (const auto* d : nn::all_layers()) check_options(d->name, d->options);
+  for (const auto* d : nn::all_models()) check_options(d->name, d->options);
   for (const auto* d : nn::all_metrics()) check_options(d->name, d->options);
   for (const auto* d : optim::all_optimizers()) check_options(d->name, d->options);
 }
