@@ -27,7 +27,6 @@ int main() {
   const std::int64_t steps = 16, letters = 28;
   tl::nn::GPT gpt({.vocab_size = letters, .block_size = steps, .n_layer = 2, .n_head = 2, .n_embd = 32});
   gpt.initialize(1);
-  std::printf("%d parameters\n", static_cast<int>(gpt.count()));
 
   const auto logits = [&](const Tensor& ids) { return tl::transpose(gpt(ids), 1, 2); };  // classes on axis 1
   tl::optim::State adam(tl::optim::AdamW({.lr = 3e-3}), gpt.variables());
@@ -39,8 +38,8 @@ int main() {
     adam.update(gradients);
     return loss;
   });
-  const Tensor ids = windows(steps, 0), next = windows(steps, 1);
   double loss = 0;
+  const Tensor ids = windows(steps, 0), next = windows(steps, 1);
   for (int i = 0; i <= 120; ++i) {
     loss = step(ids, next).item();
     if (i % 40 == 0) std::printf("step %3d  loss %.3f\n", i, loss);

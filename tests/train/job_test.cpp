@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
 #include <tightloop/nn/layers/layer.h>
-#include <tightloop/nn/models/model.h>
 #include <tightloop/nn/losses/loss.h>
 #include <tightloop/nn/metrics/metric.h>
+#include <tightloop/nn/models/model.h>
 #include <tightloop/optim/optimizer.h>
 #include <tightloop/train/forward/functions.h>
 #include <tightloop/train/job.h>
