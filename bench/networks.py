@@ -63,14 +63,14 @@ NETWORKS = {
         Network("h", "mobilenet_v2", "MobileNetV2, 32×32, batch 64", 64,
                 'y = mobilenet_v2(x, classes=10, stem="cifar")', (3, 32, 32), (), 10),
         Network("i", "gpt", "GPT, 6 layers of 384, 6 heads, context 256, batch 8", 8,
-                "y = gpt(x, vocabulary=256, layers=6, heads=6, width=384)", (256,), (256,), 256, vocabulary=256),
+                "y = transpose(gpt(x, 256, n_layer=6, n_head=6, n_embd=384), 1, 2)", (256,), (256,), 256, vocabulary=256),
         Network("k", "lstm", "LSTM 2×128, 50 steps of 16, batch 64", 64,
                 "h = lstm(x, 128, num_layers=2)\ny = linear(h[:, -1], 1)", (50, 16), (1,), demand=2, compile_s=0.3,
                 steps=8),
         Network("l", "gru", "GRU 64, 20 steps of 16, batch 32", 32, "h = gru(x, 64)\ny = linear(h[:, -1], 1)",
                 (20, 16), (1,), demand=2, compile_s=0.3, steps=16),
         Network("m", "vit", "ViT-tiny, 32×32 in patches of 4, batch 64", 64,
-                "y = vit(x, patch=4, classes=10, layers=12, heads=3, width=192)", (3, 32, 32), (), 10),
+                "y = vit(x, 10, patch_size=4, num_layers=12, num_heads=3, hidden_dim=192, mlp_dim=768)", (3, 32, 32), (), 10),
     )
 }
 

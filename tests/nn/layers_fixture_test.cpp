@@ -2,6 +2,7 @@
 // Every layer that a forward text may call, in evaluation, against PyTorch: output and all gradients.
 #include <tests/support/cases.h>
 #include <tests/support/evaluate.h>
+#include <tests/support/layer_cases.h>
 #include <tightloop/nn/layers/layer.h>
 #include <tightloop/passes/differentiate.h>
 
@@ -25,7 +26,7 @@ class LayerFixtures : public ::testing::TestWithParam<CompileOptions> {};
 
 TEST_P(LayerFixtures, AgreeWithPyTorch) {
   std::set<std::string> seen;
-  for (const Case& c : testing::read_layer_cases()) {
+  for (const Case& c : testing::layer_cases()) {
     SCOPED_TRACE(c.text + " x " + c.at("x").type_string());
     seen.insert(c.name);
     const Options& dim = c.options;
@@ -43,7 +44,9 @@ TEST_P(LayerFixtures, AgreeWithPyTorch) {
       for (const Tensor& g : gradients(sum(y * in[1]), wrt)) outputs.push_back(g);
       return outputs;
     });
-    const double loose = c.name.ends_with("_norm") ? 5 : 1;  // sums in another order, divided by their spread
+    // Sums in another order, divided by their spread; and layers of layers.
+    const bool deep = c.name == "multihead_attention" || parameters.size() > 2;
+    const double loose = c.name.ends_with("_norm") || deep ? 5 : 1;
     expect_alike(out[0], c.at("y"), loose);
     std::size_t next = 1;
     if (const Array* gradient = c.find("gradient")) expect_alike(out.at(next++), *gradient, loose);

@@ -3,6 +3,7 @@
 // and f64 for odd sizes, gradients against finite differences, and every graph through print and parse.
 #include <tests/support/cases.h>
 #include <tests/support/evaluate.h>
+#include <tests/support/layer_cases.h>
 #include <tightloop/nn/layers/layer.h>
 #include <tightloop/nn/losses/loss.h>
 #include <tightloop/passes/differentiate.h>
@@ -53,7 +54,7 @@ std::vector<Subject> layer_subjects() {
   constexpr int kOfALayer = 5;
   std::set<std::string> seen;
   std::map<std::string, int> met;
-  for (const Case& c : testing::read_layer_cases()) {
+  for (const Case& c : testing::layer_cases()) {
     const bool whole_columns = c.options.has("dim") && c.options.at<std::int64_t>("dim") == 0;
     if (whole_columns || !seen.insert(c.text).second || ++met[c.name] > kOfALayer) continue;
     const bool ids = c.at("x").dtype() == DType::i64;

@@ -59,6 +59,8 @@ class OpWithBody : public Op {};
 TEST_P(OpWithBody, BodyMeansWhatEvaluateDoes) {
   const ir::OpDef& op = *GetParam();
   for (const auto& sample : op.samples()) {
+    if (sample.attrs.find("within") != nullptr)
+      continue;  // a window of a draw: the backend knows its elements
     const auto s = make(op, sample);
     const Array want = testing::run(s, {s.y})[0];
     testing::LanesBuilder b(want.count());

@@ -70,7 +70,10 @@ TEST(Vectorize, EveryOpTakesAnAxis) {
         SCOPED_TRACE(std::string(op->name) + " mask " + std::to_string(mask) + " of " +
                      (sample.inputs.empty() ? "" : to_string(sample.inputs[0])));
         ASSERT_NO_FATAL_FAILURE(check(*op, sample, mask, Dim(3)));
-        if (!is_static(sample) || op->kind == ir::OpKind::random) continue;
+        // Windows and attention go entry by entry, which a number of entries unknown to the graph does not
+        // allow.
+        const bool by_entry = op->kind == ir::OpKind::window || op->name.starts_with("attention");
+        if (!is_static(sample) || op->kind == ir::OpKind::random || by_entry) continue;
         ASSERT_NO_FATAL_FAILURE(check(*op, sample, mask, Dim::batch()));
       }
 }

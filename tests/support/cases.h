@@ -65,12 +65,4 @@ inline std::vector<Case> read_cases(const std::string& file, const std::string& 
   return out;
 }
 
-/// Of all layers.
-inline std::vector<Case> read_layer_cases() {
-  std::vector<Case> out;
-  for (const char* file : {"layers", "spatial_layers"})
-    for (Case& c : read_cases(file)) out.push_back(std::move(c));
-  return out;
-}
-
 }  // namespace tightloop::testing

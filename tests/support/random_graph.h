@@ -5,6 +5,7 @@
 // that two correct backends agree to rounding.
 #include <tightloop/base/array.h>
 #include <tightloop/ir/graph.h>
+#include <tightloop/ops/attention.h>
 #include <tightloop/ops/functions.h>
 #include <tightloop/ops/functions_spatial.h>
 #include <tightloop/passes/differentiate.h>
@@ -425,6 +426,7 @@ class RandomGraphMaker {
   void product() {
     const Value a = some_float();
     if (a.tensor.rank() < 1) return;
+    if (chance(15) && attend(a)) return;
     const Dim inner = a.tensor.dim(a.tensor.rank() - 1);
     const Value* b = find([&](const Value& x) {
       if (x.tensor.dtype() != a.tensor.dtype() || x.tensor.rank() != 2) return false;
@@ -436,6 +438,17 @@ class RandomGraphMaker {
     const bool direct = b->tensor.dim(0) == inner;
     add(direct ? matmul(a.tensor, b->tensor) : matmul_transposed(a.tensor, b->tensor), a.bound * b->bound * n,
         false);
+  }
+
+  /// Of a matrix, or many, to itself; false when it has no rows or columns, or their number is symbolic.
+  bool attend(const Value& a) {
+    const std::size_t rank = a.tensor.rank();
+    if (rank < 2) return false;
+    for (const Dim& d : {a.tensor.dim(rank - 2), a.tensor.dim(rank - 1)})
+      if (!d.is_static() || d.is(0)) return false;
+    const Tensor q = tanh(a.tensor);
+    add(attention(q, sin(q), a.tensor, {.causal = chance(50)}), a.bound, false);
+    return true;
   }
 
   /// A product with a weight of its own.

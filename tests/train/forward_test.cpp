@@ -94,6 +94,8 @@ TEST(Forward, ExpressionsHaveTheTypesOfTheirOps) {
       {"y = x * (1 + 2*3 - 7 // 2)  # comment", "f32[B, 4]"},
       {"x = relu(x); x = tanh(\n  x)\nz = clamp(x, low=0)", "f32[B, 4]"},
       {"y = maximum(0.1, x)", "f32[B, 4]"},
+      {"q = image[:, 0]\ny = attention(q, q, q[..., :3], is_causal=true)", "f32[B, 3, 3]"},
+      {"q = image[:, 0]\ny = attention(q, q, q, mask=q @ transpose(q, 1, 2) > 0, scale=1)", "f32[B, 3, 5]"},
   };
   for (const auto& c : cases) EXPECT_EQ(type_of(c.source), c.type) << c.source;
 }

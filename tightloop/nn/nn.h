@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Everything of nn that a program which defines and trains a model needs.
+#include <tightloop/nn/attention.h>
 #include <tightloop/nn/context.h>
 #include <tightloop/nn/layers/activations.h>
 #include <tightloop/nn/layers/batch_norm.h>
@@ -12,21 +13,36 @@
 #include <tightloop/nn/layers/embedding_bag.h>
 #include <tightloop/nn/layers/flatten.h>
 #include <tightloop/nn/layers/group_norm.h>
+#include <tightloop/nn/layers/gru.h>
 #include <tightloop/nn/layers/gumbel_softmax.h>
 #include <tightloop/nn/layers/identity.h>
 #include <tightloop/nn/layers/instance_norm.h>
 #include <tightloop/nn/layers/layer_norm.h>
 #include <tightloop/nn/layers/linear.h>
+#include <tightloop/nn/layers/lstm.h>
+#include <tightloop/nn/layers/multihead_attention.h>
 #include <tightloop/nn/layers/normalize.h>
 #include <tightloop/nn/layers/pixel_shuffle.h>
 #include <tightloop/nn/layers/pool.h>
+#include <tightloop/nn/layers/positions.h>
 #include <tightloop/nn/layers/prelu.h>
+#include <tightloop/nn/layers/recurrent_cell.h>
 #include <tightloop/nn/layers/rms_norm.h>
+#include <tightloop/nn/layers/rnn.h>
 #include <tightloop/nn/layers/rrelu.h>
+#include <tightloop/nn/layers/transformer.h>
 #include <tightloop/nn/layers/upsample.h>
 #include <tightloop/nn/losses.h>
 #include <tightloop/nn/metrics/metric.h>
+#include <tightloop/nn/models/autoencoder.h>
+#include <tightloop/nn/models/gpt.h>
 #include <tightloop/nn/models/lenet5.h>
+#include <tightloop/nn/models/lstm_forecaster.h>
+#include <tightloop/nn/models/mobilenet_v2.h>
+#include <tightloop/nn/models/resnet.h>
+#include <tightloop/nn/models/vgg.h>
+#include <tightloop/nn/models/vit.h>
 #include <tightloop/nn/module.h>
 #include <tightloop/nn/module_list.h>
+#include <tightloop/nn/positions.h>
 #include <tightloop/nn/sequential.h>

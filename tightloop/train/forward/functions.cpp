@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of the forward text, one line each; their meaning is that of ops/functions.h. Activations are
 // layers and come from the list of layers.
+#include <tightloop/ops/attention.h>
 #include <tightloop/ops/functions.h>
 #include <tightloop/train/forward/functions.h>
 
@@ -79,6 +80,11 @@ DType dtype(const Call& c, std::size_t i) {
   return *found;
 }
 
+Tensor attended(const Call& c) {
+  return attention(c.tensor(0), c.tensor(1), c.tensor(2),
+                   {.mask = c.none(3) ? Tensor() : c.tensor(3), .causal = c.flag(4), .scale = bound(c, 5)});
+}
+
 constexpr Function kFunctions[] = {
     // arithmetic
     {"abs(x)", unary<abs>},
@@ -149,6 +155,7 @@ constexpr Function kFunctions[] = {
      [](const Call& c) { return pad(c.tensor(0), c.integers(1), c.integers(2), c.number(3)); }},
     // contraction and indexing
     {"matmul(x, y)", [](const Call& c) { return matmul(c.tensor(0), c.tensor(1)); }},
+    {"attention(q, k, v, mask=none, is_causal=false, scale=none)", attended},
     {"gather(table, index)", [](const Call& c) { return gather(c.tensor(0), c.tensor(1)); }},
     {"one_hot(index, classes)", [](const Call& c) { return one_hot(c.tensor(0), c.integer(1)); }},
     {"take_last(x, index)", [](const Call& c) { return take_last(c.tensor(0), c.tensor(1)); }},

@@ -37,7 +37,7 @@ class Flatness {
     if (!seen_.insert(n).second) return true;
     if (n->op == &ops::constant_op() || n->op == &ops::size_op()) return true;
     if (!(n->type.shape.count() == count_)) return false;
-    if (n->op->kind == ir::OpKind::random) return true;
+    if (n->op->kind == ir::OpKind::random) return n->attrs.find("within") == nullptr;
     if (n->op == &ops::broadcast_op() && n->inputs[0].shape().count().is(1)) return true;
     const bool same_order =
         n->op->kind == ir::OpKind::elementwise || n->op == &ops::reshape_op() || is_unit_reshape(n);

@@ -31,6 +31,14 @@ const Node* first_of_rows(const Node* index) {
   return has_role(first, "first") ? first : nullptr;
 }
 
+/// A random op's shape, or that of the draw that it is a window of.
+Shape drawn_shape(const Node* n) {
+  const ir::Ints within = n->attrs.get<ir::Ints>("within", {});
+  auto dims = n->type.shape.dims();
+  std::copy(within.begin(), within.end(), dims.end() - static_cast<std::ptrdiff_t>(within.size()));
+  return Shape(std::move(dims));
+}
+
 }  // namespace
 
 V KernelBuilder::emit(const Node* n, const Position& p) {
@@ -122,11 +130,22 @@ V KernelBuilder::elementwise(const Node* n, const Position& p) {
   return {VectorBuilder::value(n->op->body(s_, scalars, *n)), level};
 }
 
+Position KernelBuilder::in_draw(const Node* n, const Position& p) {
+  const ir::Ints start = n->attrs.get<ir::Ints>("start", {});
+  if (start.empty()) return p;
+  Position q = unflatten(n->type.shape, p);
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    Index& index = q.dims[q.dims.size() - start.size() + i];
+    index = add(index, start[i]);
+  }
+  return q;
+}
+
 V KernelBuilder::random(const Node* n, const Position& p) {
   const Position scalar;
   const V seed = emit(n->inputs[0].id(), scalar);
   const V step = emit(n->inputs[1].id(), scalar);
-  const V at = positions(linear(n->type.shape, p));
+  const V at = positions(linear(drawn_shape(n), in_draw(n, p)));
   const int level = std::max({seed.level, step.level, at.level});
   if (n->op->body == nullptr)
     throw InternalError("op '" + std::string(n->op->name) + "' has no body to compile");

@@ -130,6 +130,8 @@ class KernelBuilder {
   Emitted elementwise(const ir::Node* n, const Position& p);
   Emitted random(const ir::Node* n, const Position& p);
   Index row_of(const ir::Node* gather, const Position& q);
+  /// Where element `p` of a random op lies in the draw that the op is a window of.
+  Position in_draw(const ir::Node* n, const Position& p);
   Emitted gather(const ir::Node* n, const Position& p);
   Emitted concat(const ir::Node* n, const Position& p);
   Emitted pad(const ir::Node* n, const Position& p);

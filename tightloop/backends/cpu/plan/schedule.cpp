@@ -2,6 +2,7 @@
 #include <tightloop/backends/cpu/plan/assembly.h>
 #include <tightloop/backends/cpu/plan/batchwise.h>
 #include <tightloop/backends/cpu/plan/cost.h>
+#include <tightloop/backends/cpu/plan/lower_attention.h>
 #include <tightloop/backends/cpu/plan/phases.h>
 #include <tightloop/backends/cpu/plan/schedule.h>
 #include <tightloop/backends/cpu/plan/windows.h>
@@ -350,15 +351,17 @@ bool goes_to_library(const Node* n) {
 }
 
 ir::Graph prepare(const ir::Graph& graph) {
+  std::unordered_map<const Node*, Tensor> turned;  // by operand: one copy for all products that read it
   const ir::Graph row_major =
-      ir::rewrite(graph, [](const Node& n, const std::vector<Tensor>& inputs) -> Tensor {
+      ir::rewrite(lower_attention(graph), [&](const Node& n, const std::vector<Tensor>& inputs) -> Tensor {
         if (n.op != &ops::matmul_op() || !n.attrs.get<bool>("transpose_b", false) || goes_to_library(&n))
           return {};
         const auto rank = static_cast<std::int64_t>(inputs[1].rank());
+        Tensor& other = turned[inputs[1].id()];
+        if (!other.defined()) other = transpose(inputs[1], rank - 2, rank - 1);
         ir::Attrs attrs;
         if (n.attrs.get<bool>("transpose_a", false)) attrs.set("transpose_a", true);
-        return ir::make_node(ops::matmul_op(), {inputs[0], transpose(inputs[1], rank - 2, rank - 1)},
-                             std::move(attrs));
+        return ir::make_node(ops::matmul_op(), {inputs[0], other}, std::move(attrs));
       });
   return split_batch_sums(lower_concats(split_weight_gradients(row_major)));
 }
