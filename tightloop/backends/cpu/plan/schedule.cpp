@@ -3,6 +3,7 @@
 #include <tightloop/backends/cpu/plan/batchwise.h>
 #include <tightloop/backends/cpu/plan/cost.h>
 #include <tightloop/backends/cpu/plan/lower_attention.h>
+#include <tightloop/backends/cpu/plan/merge_dims.h>
 #include <tightloop/backends/cpu/plan/phases.h>
 #include <tightloop/backends/cpu/plan/schedule.h>
 #include <tightloop/backends/cpu/plan/windows.h>
@@ -352,8 +353,8 @@ bool goes_to_library(const Node* n) {
 
 ir::Graph prepare(const ir::Graph& graph) {
   std::unordered_map<const Node*, Tensor> turned;  // by operand: one copy for all products that read it
-  const ir::Graph row_major =
-      ir::rewrite(lower_attention(graph), [&](const Node& n, const std::vector<Tensor>& inputs) -> Tensor {
+  const ir::Graph row_major = ir::rewrite(
+      lower_attention(merge_dims(graph)), [&](const Node& n, const std::vector<Tensor>& inputs) -> Tensor {
         if (n.op != &ops::matmul_op() || !n.attrs.get<bool>("transpose_b", false) || goes_to_library(&n))
           return {};
         const auto rank = static_cast<std::int64_t>(inputs[1].rank());

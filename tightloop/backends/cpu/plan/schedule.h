@@ -61,9 +61,10 @@ struct Schedule {
 /// `graph` must be in the form prepare() leaves it.
 Schedule make_schedule(const ir::Graph& graph);
 
-/// Backend-specific rewriting before scheduling: attention goes by blocks (plan/lower_attention.h); matmul
-/// operands become row-major along N (an explicit transpose node where they are not); concatenations are
-/// taken apart (plan/assembly.h); sums over the batch are split (plan/batchwise.h, plan/windows.h).
+/// Backend-specific rewriting before scheduling: planes of images become rows (plan/merge_dims.h); attention
+/// goes by blocks (plan/lower_attention.h); matmul operands become row-major along N (an explicit transpose
+/// node where they are not); concatenations are taken apart (plan/assembly.h); sums over the batch are split
+/// (plan/batchwise.h, plan/windows.h).
 ir::Graph prepare(const ir::Graph& graph);
 
 /// Matrix products that oneDNN computes: f32 with a weight (its two static dims) of at least kLibraryWeight
