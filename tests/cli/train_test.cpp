@@ -99,6 +99,40 @@ TEST_F(Command, VerifyAgrees) {
       << o.out;
 }
 
+/// 24 grainy images, light and dark ones by turns.
+TEST_F(Command, AResNetTrainsAsInterpreted) {
+  Array x(DType::f32, {24, 3, 8, 8}), label(DType::i64, {24});
+  for (std::int64_t i = 0; i < x.count(); ++i)
+    x.set(i, (i / 192 % 2 == 0 ? 1 : -1) + 0.5 * std::sin(static_cast<double>(i * i % 1009)));
+  for (std::int64_t i = 0; i < label.count(); ++i) label.set_int(i, i % 2);
+  io::write_npy(folder / "x.npy", x);
+  io::write_npy(folder / "label.npy", label);
+  folder.write("images.toml", R"(seed = 1
+[data]
+inputs = { x = "x.npy" }
+target = { label = "label.npy" }
+batch = 8
+[model]
+forward = 'y = resnet18(x, classes=10, stem="cifar", width=8)'
+[train]
+epochs = 1
+loss = "cross_entropy"
+optimizer = { name = "sgd", lr = 0.05 }
+)");
+  const Outcome o = run("train images.toml --verify");
+  ASSERT_EQ(o.status, 0) << o.out;
+  EXPECT_NE(o.out.find("trained 3 steps"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("verify: compiled and interpreted values agree in the first 3 steps\n"),
+            std::string::npos)
+      << o.out;
+  const auto model = io::read_safetensors(folder / "run/model.safetensors");
+  EXPECT_EQ(model.tensors.size(), 122u);
+  for (const auto& [path, value] : model.tensors)
+    if (path.ends_with("num_batches_tracked")) {
+      EXPECT_EQ(value.int_at(0), 3) << path;
+    }
+}
+
 TEST_F(Command, EvaluateGivesTheLastValidationLoss) {
   run("train job.toml");
   const std::string metrics = folder.read("run/metrics.csv");
