@@ -190,12 +190,17 @@ class ReduceEmitter {
       return;
     }
     const int lanes = k_.lanes();
+    k_.stand_at(k_.level());
+    llvm::Value* whole = multiple_between(split, end, lanes);
+    add_at(k_.begin_loop(split, whole, k_.number(lanes)), 0);
+    k_.end_loop();
+    if (!cut_vector) return;
     k_.set_lanes(1);
     std::vector<Accumulators> vectors;
     for (std::size_t r = 0; r < reducers_.size(); ++r) vectors.push_back({scalar_sums_[r]});
     std::swap(sums, vectors);
     k_.stand_at(k_.level());
-    llvm::Value* i = k_.begin_loop(split, end, k_.number(1));
+    llvm::Value* i = k_.begin_loop(whole, end, k_.number(1));
     add_at(i, 0);
     k_.end_loop();
     std::swap(sums, vectors);
