@@ -154,7 +154,7 @@ class ReduceEmitter {
     llvm::Value* i = k_.begin_loop(inner_begin, split, k_.number(step));
     for (int u = 0; u < kUnroll; ++u) {
       k_.stand_at(k_.level());
-      add_at(u == 0 ? i : k_.ir().CreateAdd(i, k_.number(u * k_.lanes())), u);
+      add_at(u == 0 ? i : k_.ir().CreateAdd(i, k_.number(std::int64_t{u} * k_.lanes())), u);
     }
     k_.end_loop();
     if (leaves_rest(inner, step))
@@ -267,7 +267,7 @@ class ReduceEmitter {
         }
       }
     };
-    if (inner.is_static() && inner.factor <= kColumnVectors * k_.lanes()) {
+    if (inner.is_static() && inner.factor <= std::int64_t{kColumnVectors} * k_.lanes()) {
       for (const Column& c : columns_of(inner)) {
         k_.set_mask(c.mask);
         add_vectors(c.index);
