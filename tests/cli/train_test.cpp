@@ -99,6 +99,24 @@ TEST_F(Command, VerifyAgrees) {
       << o.out;
 }
 
+TEST_F(Command, ParametersMayBeCalledWhatAStepHas) {
+  for (const char* name : {"first", "rows", "step", "seed"})
+    for (const char* order : {"true", "false"}) {
+      SCOPED_TRACE(std::string(name) + " shuffled " + order);
+      std::string job = with(kJob, "par = [1]", std::string(name) + " = [1]");
+      job = with(with(job, "par * f", std::string(name) + " * f"), "validation = 0.25",
+                 std::string("shuffle = ") + order);
+      folder.write("named.toml", job);
+      const Outcome o = run("train named.toml");
+      ASSERT_EQ(o.status, 0) << o.out;
+      const auto model = io::read_safetensors(folder / "run/model.safetensors");
+      for (const auto& [path, value] : model.tensors)
+        if (path == name) {
+          EXPECT_NE(value.at(0), 0) << "not trained";
+        }
+    }
+}
+
 /// 24 grainy images, light and dark ones by turns.
 TEST_F(Command, AResNetTrainsAsInterpreted) {
   Array x(DType::f32, {24, 3, 8, 8}), label(DType::i64, {24});

@@ -28,7 +28,7 @@ BoundStep::BoundStep(StepGraph step, const DataPart& part, const CompileOptions&
 }
 
 Sampling BoundStep::sampling(std::int64_t batch, bool shuffle, bool drop_last, std::uint64_t seed) const {
-  require(step_.graph.input("first") == nullptr || (!shuffle && part_.rows.empty()),
+  require(step_.graph.input(kFirstRow) == nullptr || (!shuffle && part_.rows.empty()),
           "a step that reads rows in order");
   Sampling s{.rows = part_.count(), .batch = batch, .shuffle = shuffle, .drop_last = drop_last, .seed = seed};
   s.subset = part_.rows.empty() ? nullptr : part_.rows.data();

@@ -47,11 +47,11 @@ class Builder {
     for (const auto& f : data.inputs) graph_.inputs.push_back(input(data_name(f.name), "data", f.type));
     for (const auto& f : data.target) graph_.inputs.push_back(input(data_name(f.name), "data", f.type));
     if (data.in_order)
-      rows_ = iota({Dim::batch()}, 0) + add_input("first", "first", kCounter);
+      rows_ = iota({Dim::batch()}, 0) + add_input(kFirstRow, "first", kCounter);
     else
-      rows_ = add_input("rows", "rows", {DType::i64, {Dim::batch()}});
-    step_ = add_input("step", "step", kCounter);
-    seed_ = add_input("seed", "seed", kCounter);
+      rows_ = add_input("batch.rows", "rows", {DType::i64, {Dim::batch()}});
+    step_ = add_input("run.step", "step", kCounter);
+    seed_ = add_input("run.seed", "seed", kCounter);
   }
 
   const Tensor& step() const { return step_; }
@@ -115,6 +115,11 @@ class Builder {
   StepGraph finish(const Trace& trace, std::vector<nn::Check> checks, const TensorType& prediction) {
     StepGraph out;
     for (const auto& used : trace.used()) {
+      const std::string path = ir::input_name(used.input.node());
+      if (graph_.input(path) != nullptr)
+        throw Error(fmt::format(
+            "model: a parameter may not be called '{}', which a step calls something of its own; rename it",
+            path));
       graph_.inputs.push_back(used.input);
       out.parameters.push_back(ir::input_name(used.input.node()));
       if (used.next.defined()) add_output(out.parameters.back(), used.next);

@@ -49,6 +49,9 @@ struct StepGraph {
   TensorType prediction;
 };
 
+/// The input that holds the batch's first row, where rows are read in order; no parameter has this name.
+inline constexpr const char* kFirstRow = "batch.first";
+
 // States of a training or evaluation graph beside parameters, slots, checks and metrics.
 inline constexpr const char* kLossSum = "train.loss_sum";      ///< f64[]: Σ LossValue::total
 inline constexpr const char* kWeightSum = "train.weight_sum";  ///< f64[]: Σ LossValue::weight
