@@ -140,6 +140,19 @@ TEST_P(ProgramTest, RandomNumbersFollowSeedAndStep) {
   EXPECT_FALSE(identical(p.result("u"), first));
 }
 
+TEST_P(ProgramTest, AnEpochIsAPassOverTheRowsOrSeveral) {
+  const Tensor epoch = input("epoch", "epoch", {DType::i64, {}});
+  Program p = Program::compile({"g", {epoch}, {{"e", epoch + scalar(10, DType::i64)}}}, GetParam());
+  const auto at = [&](const Sampling& s, std::int64_t step) {
+    p.run(s, step, 1);
+    return p.result("e").int_at(0);
+  };
+  EXPECT_EQ(at({.rows = 10, .batch = 4}, 2), 10);
+  EXPECT_EQ(at({.rows = 10, .batch = 4}, 3), 11);
+  EXPECT_EQ(at({.rows = 4, .batch = 4, .passes = 3}, 2), 10);
+  EXPECT_EQ(at({.rows = 4, .batch = 4, .passes = 3}, 6), 12);
+}
+
 TEST_P(ProgramTest, ReportsItsMemory) {
   Program p = Program::compile(summing(), GetParam());
   const MemoryReport m = p.memory({4, 10});

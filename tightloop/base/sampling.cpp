@@ -102,9 +102,8 @@ void fill_wide(const Sampling& s, const Sampling::Batch& b, std::int64_t* out) {
 
 Sampling::Batch Sampling::at(std::int64_t step) const {
   require(rows > 0 && batch > 0 && steps_per_epoch() > 0, "sampling: no full batch in the data");
-  const std::int64_t per_epoch = steps_per_epoch();
-  const std::int64_t first = step % per_epoch * batch;
-  return {step / per_epoch, first, std::min(batch, rows - first)};
+  const std::int64_t first = step % steps_per_pass() * batch;
+  return {step / steps_per_epoch(), first, std::min(batch, rows - first)};
 }
 
 void Sampling::fill(const Batch& b, std::int64_t* out) const {

@@ -18,6 +18,9 @@ struct Sampling {
   const std::int64_t* subset = nullptr;
   /// Rows of the arrays that the indices point into; 0 means `rows` (no subset).
   std::int64_t data_rows = 0;
+  /// How often an epoch goes through the rows. More than once where they are a buffer that holds other
+  /// samples each time (data/loader.h).
+  std::int64_t passes = 1;
 
   struct Batch {
     std::int64_t epoch;
@@ -25,7 +28,8 @@ struct Sampling {
     std::int64_t size;
   };
 
-  std::int64_t steps_per_epoch() const { return drop_last ? rows / batch : (rows + batch - 1) / batch; }
+  std::int64_t steps_per_pass() const { return drop_last ? rows / batch : (rows + batch - 1) / batch; }
+  std::int64_t steps_per_epoch() const { return steps_per_pass() * passes; }
   Batch at(std::int64_t step) const;
   /// Writes the row indices of batch `b` to `out` (b.size of them). Vectorised; allocates nothing.
   void fill(const Batch& b, std::int64_t* out) const;

@@ -16,6 +16,7 @@ namespace tightloop::ir {
 /// - rows: i64[B], the rows of the data that this step sees
 /// - first: i64[], the first row of the batch, for data walked in order: the others follow it
 /// - step: i64[], number of this step, from 0
+/// - epoch: i64[], how often the rows have been gone through before, from 0
 /// - seed: i64[], the run's seed
 struct Graph {
   struct Output {

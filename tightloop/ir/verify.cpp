@@ -22,7 +22,7 @@ struct RoleRule {
 bool is_i64(const TensorType& t, const Shape& shape) { return t.dtype == DType::i64 && t.shape == shape; }
 
 /// What each role demands of its type.
-constexpr std::array<RoleRule, 7> kRoles{{
+constexpr std::array<RoleRule, 8> kRoles{{
     {"state", [](const TensorType& t) { return t.shape.is_static(); }, "has a static shape"},
     {"data", [](const TensorType& t) { return t.shape.rank() > 0 && t.shape[0] == Dim::rows(); },
      "has leading dim N"},
@@ -30,6 +30,7 @@ constexpr std::array<RoleRule, 7> kRoles{{
     {"rows", [](const TensorType& t) { return is_i64(t, Shape{Dim::batch()}); }, "is i64[B]"},
     {"first", [](const TensorType& t) { return is_i64(t, {}); }, "is i64[]"},
     {"step", [](const TensorType& t) { return is_i64(t, {}); }, "is i64[]"},
+    {"epoch", [](const TensorType& t) { return is_i64(t, {}); }, "is i64[]"},
     {"seed", [](const TensorType& t) { return is_i64(t, {}); }, "is i64[]"},
 }};
 

@@ -72,7 +72,7 @@ struct Interpretable {
   std::vector<Array> inputs;
 };
 
-Interpretable interpretable(BoundStep& bound, const std::vector<std::int64_t>& rows) {
+Interpretable interpretable(BoundStep& bound, const std::vector<std::int64_t>& rows, std::int64_t epoch) {
   Lifted lifted = lift_values(bound.step().graph, Scalars::constants);
   Interpretable out{std::move(lifted.graph), {}};
   for (const Tensor& t : out.graph.inputs) {
@@ -83,6 +83,8 @@ Interpretable interpretable(BoundStep& bound, const std::vector<std::int64_t>& r
       out.inputs.push_back(Array::of<std::int64_t>({static_cast<std::int64_t>(rows.size())}, rows));
     else if (role == "first")
       out.inputs.push_back(Array::of<std::int64_t>({}, {{rows.empty() ? 0 : rows[0]}}));
+    else if (role == "epoch")
+      out.inputs.push_back(Array::scalar(epoch));
     else if (role == "state")
       out.inputs.push_back(bound.program().state(name).clone());
     else if (role == "argument") {
@@ -158,7 +160,7 @@ std::string value_text(double value) { return std::isnan(value) ? "nan" : fmt::f
 
 Origin first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t step, std::uint64_t seed) {
   const auto rows = rows_of(sampling, step);
-  const Interpretable run = interpretable(bound, rows);
+  const Interpretable run = interpretable(bound, rows, sampling.at(step).epoch);
   Watch watch(rows);
   auto options = options_for(rows, bound, step, seed);
   options.observer = &watch;
@@ -169,7 +171,7 @@ Origin first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t
 std::optional<Difference> verify_step(BoundStep& bound, const Sampling& sampling, std::int64_t step,
                                       std::uint64_t seed, double tolerance) {
   const auto rows = rows_of(sampling, step);
-  const Interpretable run = interpretable(bound, rows);
+  const Interpretable run = interpretable(bound, rows, sampling.at(step).epoch);
   const auto interpreted = backends::interpret(run.graph, run.inputs, options_for(rows, bound, step, seed));
   bound.program().set_seed(seed);
   bound.program().run(sampling, step, 1);

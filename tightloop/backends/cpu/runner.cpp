@@ -164,7 +164,7 @@ void Runner::bind(const RunArgs& args) {
     if (size != 0) prepare_windows({size, rows, groups_of(size, plan_.stretch).count});
   attach_scratch();
   for (Worker& w : workers_) {
-    w.context = {w.buffers.data(), 0, rows, 0, 0, static_cast<std::int64_t>(args.seed), 1, 0, 1};
+    w.context = {w.buffers.data(), 0, rows, 0, 0, 0, static_cast<std::int64_t>(args.seed), 1, 0, 1};
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
       const Buffer& b = plan_.buffers[i];
       const auto at = static_cast<std::size_t>(b.index);
@@ -174,6 +174,7 @@ void Runner::bind(const RunArgs& args) {
       w.buffers[i] = name == "step"    ? &w.context.step
                      : name == "seed"  ? &w.context.seed
                      : name == "first" ? &w.context.first
+                     : name == "epoch" ? &w.context.epoch
                      : name == "rows"  ? static_cast<void*>(row_numbers_.bytes())
                                        : args.inputs[at];
     }
@@ -209,6 +210,7 @@ void Runner::begin_step(const Sampling& sampling, std::int64_t step, int thread,
   StepContext& context = workers_[static_cast<std::size_t>(thread)].context;
   context.batch = batch.size;
   context.first = batch.first;
+  context.epoch = batch.epoch;
   context.step = step;
   context.groups = groups.count;
   if (rows_buffer_ < 0) return;

@@ -48,6 +48,8 @@ class Reference final : public Executable {
         args.sampling.fill(batch, arrays.back().as<std::int64_t>().data());
       } else if (role == "first") {
         arrays.push_back(Array::of<std::int64_t>({}, {{batch.first}}));
+      } else if (role == "epoch") {
+        arrays.push_back(Array::scalar(batch.epoch));
       } else if (role == "step" || role == "seed") {
         arrays.emplace_back(DType::i64, std::vector<std::int64_t>{});
       } else {

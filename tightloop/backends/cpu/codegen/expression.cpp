@@ -273,6 +273,7 @@ V KernelBuilder::load(const Node* stored, const Position& p) {
   const std::string role = is_input(stored) ? ir::input_role(*stored) : "";
   if (role == "step") return {context_member(offsetof(StepContext, step)), 0};
   if (role == "seed") return {context_member(offsetof(StepContext, seed)), 0};
+  if (role == "epoch") return {context_member(offsetof(StepContext, epoch)), 0};
   if (role == "first") return {context_member(offsetof(StepContext, first)), 0};
   const Index offset = linear(stored->type.shape, p);
   return load_at(buffer(plan_.buffer_of(stored)), stored->type.dtype, offset);

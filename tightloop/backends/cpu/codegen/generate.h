@@ -13,7 +13,7 @@
 namespace tightloop::backends::cpu {
 
 /// Changes whenever generated code may change for the same graph; part of the disk cache's key.
-inline constexpr int kCodeVersion = 13;
+inline constexpr int kCodeVersion = 14;
 
 /// Version of the compiler behind generate_object.
 std::string compiler_version();

@@ -11,6 +11,7 @@ struct StepContext {
   std::int64_t batch;  ///< B
   std::int64_t rows;   ///< N
   std::int64_t first;  ///< row of the batch, where the data are walked in order
+  std::int64_t epoch;
   std::int64_t step;
   std::int64_t seed;
   std::int64_t groups;  ///< G

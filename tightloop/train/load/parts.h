@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What loading a job's data is made of: one file each.
+#include <tightloop/data/csv.h>
+#include <tightloop/train/load.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tightloop::train {
+
+/// What reading a part of the data needs to know.
+struct Request {
+  const Job& job;
+  nn::TargetKind kind;
+  bool with_target = true;
+  std::vector<std::string> classes = {};  ///< vocabulary of a text target; filled by the training data
+  bool fixed_classes = false;
+};
+
+std::vector<std::string> names_of(const std::vector<Field>& fields);
+/// The fields that a part of the data must have.
+std::vector<Field> wanted_fields(const Request& request);
+
+/// Inputs and target as columns of a table.
+data::Dataset read_table(const data::CsvFile& csv, Request& request);
+/// Each field from a file of its own: name, path.
+data::Dataset read_arrays(const std::vector<std::pair<std::string, std::string>>& files,
+                          const Request& request);
+/// Inputs and target as files that lie in `folder`, some of them named by `given`.
+data::Dataset read_folder(const std::string& folder, const std::vector<Field>& given, const Request& request);
+/// `path`: a CSV table, or the folder (or a file in it) that holds the fields' files.
+data::Dataset read_part(const std::string& path, const std::vector<Field>& given, Request& request);
+
+/// Holds back or reads the validation rows, and records how.
+void add_validation(const Job& job, LoadedData& out, Request& request);
+/// The statistics by which the job's inputs are normalised, of the training rows.
+std::vector<data::FieldScale> fit_scales(const Job& job, const DataPart& part);
+
+}  // namespace tightloop::train
