@@ -33,6 +33,29 @@ TEST(LibraryKernel, ForwardAndBothGradientsAgreeWithTheInterpreterForAnyBatchAnd
   }
 }
 
+TEST(LibraryKernel, SumsOverTheRowsOfSequencesGoThereWithSmallerWeights) {
+  const ir::Graph g = ir::parse(R"(graph sequence {
+  %0: f32[50B, 128] = input() {name="x", role="argument"}
+  %1: f32[50B, 272] = input() {name="slope", role="argument"}
+  %2: f32[128, 272] = matmul(%0, %1) {transpose_a=true}
+  %3: f32[128, 272] = input() {name="w", role="argument"}
+  %4: f32[128, 272] = sub(%3, %2)
+  return next=%4
+})",
+                                [](std::string_view name) { return ops::find_op(name); });
+  EXPECT_TRUE(backends::cpu::goes_to_library(g.output("next")->value.node().inputs[1].id()));
+  testing::Compiled one(g, 1), two(g, 2);
+  for (const std::int64_t batch : {1, 9}) {
+    const Sizes sizes{batch, batch};
+    const std::vector<Array> inputs{testing::random_array(DType::f32, {50 * batch, 128}, -1, 1, 1),
+                                    testing::random_array(DType::f32, {50 * batch, 272}, -1, 1, 2),
+                                    testing::random_array(DType::f32, {128, 272}, -1, 1, 3)};
+    const auto got = one.run(inputs, sizes, 0, 0);
+    testing::expect_same(g, got, backends::interpret(g, inputs, {.sizes = sizes}), {1e-4, 1e-5});
+    EXPECT_TRUE(identical(got[0], two.run(inputs, sizes, 0, 0)[0]));
+  }
+}
+
 TEST(Explain, GivesTheCodeOfEveryGeneratedKernel) {
   const ir::Graph g = ir::parse(R"(graph two {
   %0: f32[B, 8] = input() {name="x", role="argument"}

@@ -348,7 +348,10 @@ bool goes_to_library(const Node* n) {
     const Dim &x = sides[i], &y = sides[(i + 1) % 3];
     if (x.is_static() && y.is_static()) largest = std::max(largest, x.factor * y.factor);
   }
-  return largest >= kLibraryWeight;
+  const auto rows = [](const Dim& d) { return d.is_static() ? 0 : d.factor; };
+  if (rows(sides[2]) >= kLongSum) return largest >= kLibrarySum;
+  const bool sequence = std::max(rows(sides[0]), rows(sides[1])) >= kLongSequence;
+  return largest >= (sequence ? kLibrarySequenceWeight : kLibraryWeight);
 }
 
 ir::Graph prepare(const ir::Graph& graph) {

@@ -69,8 +69,13 @@ ir::Graph prepare(const ir::Graph& graph);
 
 /// Matrix products that oneDNN computes: f32 with a weight (its two static dims) of at least kLibraryWeight
 /// elements. Up to there generated tiles are faster, by their epilogues alone; beyond, rows of a panel crowd
-/// the same cache sets.
+/// the same cache sets. Where a sample has kLongSequence rows or more, a smaller weight suffices; and for the
+/// gradient of a weight, a sum over all of them that an epilogue gains little, a yet smaller one.
 inline constexpr std::int64_t kLibraryWeight = std::int64_t{1} << 19;
+inline constexpr std::int64_t kLibrarySequenceWeight = std::int64_t{1} << 17;
+inline constexpr std::int64_t kLongSequence = 64;
+inline constexpr std::int64_t kLibrarySum = std::int64_t{1} << 15;
+inline constexpr std::int64_t kLongSum = 16;
 bool goes_to_library(const ir::Node* n);
 
 /// Dims other than 1.
