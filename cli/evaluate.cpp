@@ -18,16 +18,20 @@ struct Arguments {
 /// The validation part of the job where there is one, else its training data.
 train::DataPart own_data(const train::TrainedModel& trained) {
   train::LoadedData loaded = train::load_data(trained.run.job, trained.target);
-  return loaded.data.validation ? std::move(*loaded.data.validation) : std::move(loaded.data.train);
+  if (loaded.data.validation) return std::move(*loaded.data.validation);
+  loaded.data.train.transforms = train::evaluation_transforms(trained.run.job);
+  return std::move(loaded.data.train);
 }
 
 void run(const Arguments& a) {
   train::TrainedModel trained = train::read_trained(a.run);
-  const train::DataPart part = a.data.empty()
-                                   ? own_data(trained)
-                                   : train::DataPart{train::load_other(trained.run.job, trained.target,
-                                                                       a.data, trained.run.classes, true)};
-  train::make_model(trained, part.data);
+  const train::DataPart part =
+      a.data.empty()
+          ? own_data(trained)
+          : train::other_part(
+                trained.run.job, a.data,
+                train::load_other(trained.run.job, trained.target, a.data, trained.run.classes, true), true);
+  train::make_model(trained, part);
   train::Trainer trainer(trained.options, trained.metrics);
   const train::Evaluation e = trainer.evaluate(trained.model->model(), trained.loss, part, trained.run.scales,
                                                trained.run.job.data.target[0].name);

@@ -53,9 +53,10 @@ void run(const Arguments& a) {
     throw Error(a.out + ": predictions are written as .csv or .npy; choose such a name");
   check_other_file(a);
   train::TrainedModel trained = train::read_trained(a.run);
-  const train::DataPart part{
-      train::load_other(trained.run.job, trained.target, a.input, trained.run.classes, false)};
-  train::make_model(trained, part.data);
+  const train::DataPart part = train::other_part(
+      trained.run.job, a.input,
+      train::load_other(trained.run.job, trained.target, a.input, trained.run.classes, false), false);
+  train::make_model(trained, part);
   const Array values =
       train::Trainer(trained.options).predict(trained.model->model(), part, trained.run.scales);
   if (npy)

@@ -8,6 +8,9 @@
 #include <tightloop/data/csv.h>
 #include <tightloop/data/dataset.h>
 #include <tightloop/data/normalize.h>
+#include <tightloop/data/split.h>
+#include <tightloop/data/transforms/transform.h>
+#include <tightloop/data/window.h>
 #include <tightloop/engine/compile.h>
 #include <tightloop/engine/evaluate.h>
 #include <tightloop/engine/functional.h>
@@ -18,6 +21,7 @@
 #include <tightloop/ir/tensor.h>
 #include <tightloop/nn/nn.h>
 #include <tightloop/ops/functions.h>
+#include <tightloop/ops/functions_data.h>
 #include <tightloop/ops/functions_spatial.h>
 #include <tightloop/optim/optim.h>
 #include <tightloop/train/trainer.h>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 #include <vector>
 
 namespace tightloop {
@@ -149,6 +150,99 @@ TEST(Sampling, NeighboursAreScattered) {
   }
   EXPECT_NEAR(mean / n, 1.0 / 3, 0.01);
   EXPECT_NEAR(correlation / n, 0, 5 / std::sqrt(n));
+}
+
+/// Every row is drawn as often as its weight says; a weight of 0 never.
+TEST(Sampling, WeightedDrawsByWeight) {
+  const std::vector<double> weights{1, 0, 3, 0.5, 0, 2.5, 1e-9};
+  const auto table = alias_table(weights);
+  const Sampling s{.rows = 7, .batch = 64, .seed = 11, .weighted = table.data()};
+  std::vector<double> counts(7, 0);
+  double drawn = 0;
+  for (std::int64_t e = 0; e < 40000; ++e)
+    for (const auto r : rows_of_epoch(s, e)) counts[static_cast<std::size_t>(r)] += 1, drawn += 1;
+  EXPECT_EQ(drawn, 280000);
+  for (std::size_t r = 0; r < 7; ++r) {
+    const double p = weights[r] / (7 + 1e-9);
+    EXPECT_NEAR(counts[r] / drawn, p, 5 * std::sqrt(p * (1 - p) / drawn)) << r;
+  }
+  EXPECT_EQ(counts[1] + counts[4], 0);
+}
+
+TEST(Sampling, WeightedDrawsDependOnSeedEpochAndPositionAlone) {
+  const std::vector<double> weights(1000, 1);
+  const auto table = alias_table(weights);
+  Sampling s{.rows = 1000, .batch = 1, .seed = 3, .weighted = table.data()};
+  const Rows one = rows_of_epoch(s, 2);
+  s.batch = 77;
+  EXPECT_EQ(rows_of_epoch(s, 2), one);
+  EXPECT_NE(rows_of_epoch(s, 3), one);
+  Rows dealt(1000);
+  for (s.rank = 0, s.ranks = 2; s.rank < 2; ++s.rank) {
+    const Rows part = rows_of_epoch(s, 2);
+    for (std::size_t i = 0; i < part.size(); ++i) dealt[2 * i + static_cast<std::size_t>(s.rank)] = part[i];
+  }
+  EXPECT_EQ(dealt, one);
+}
+
+TEST(Sampling, AliasTableHoldsTheWeightsExactly) {
+  std::vector<double> weights;
+  for (int i = 0; i < 1000; ++i) weights.push_back(i % 7 == 0 ? 0 : (i * 7919 % 1009) / 3.0);
+  const auto table = alias_table(weights);
+  std::vector<double> share(weights.size(), 0);
+  for (std::size_t c = 0; c < table.size(); ++c) {
+    share[c] += table[c].keep;
+    share[static_cast<std::size_t>(table[c].other)] += 1 - table[c].keep;
+  }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (std::size_t r = 0; r < weights.size(); ++r) EXPECT_NEAR(share[r], 1000 * weights[r] / sum, 1e-10);
+}
+
+std::string message_of(const std::vector<double>& weights) {
+  try {
+    alias_table(weights);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Sampling, RefusesWeightsThatAreNone) {
+  EXPECT_EQ(message_of({1, -2}), "the weight of row 2 is -2; weights are finite and at least 0");
+  EXPECT_NE(message_of({std::nan("")}).find("row 1 is nan"), std::string::npos);
+  EXPECT_NE(message_of({0, 0}).find("add up to 0"), std::string::npos);
+  EXPECT_NE(message_of({}).find("0 rows"), std::string::npos);
+}
+
+/// Training ranks see equally many rows; those at the end are the first again, or with drop_last left out.
+TEST(Sampling, EvenRanksEndTogether) {
+  Sampling s{.rows = 5, .batch = 2, .shuffle = true, .seed = 8, .ranks = 2};
+  const Rows order = rows_of_epoch({.rows = 5, .batch = 5, .shuffle = true, .seed = 8}, 1);
+  EXPECT_EQ(rows_of_epoch(s, 1), (Rows{order[0], order[2], order[4]}));
+  s.rank = 1;
+  EXPECT_EQ(rows_of_epoch(s, 1), (Rows{order[1], order[3], order[0]}));
+  EXPECT_EQ(s.steps_per_epoch(), 2);
+  s.drop_last = true;
+  EXPECT_EQ(rows_of_epoch(s, 1), (Rows{order[1], order[3]}));
+  s = {.rows = 2, .batch = 2, .rank = 4, .ranks = 5};
+  EXPECT_EQ(rows_of_epoch(s, 0), (Rows{0}));
+}
+
+/// 5 samples on 2 ranks are 5, not 6.
+TEST(Sampling, EvaluationSeesEachRowOnce) {
+  for (const std::int64_t rows : {1, 5, 6, 97})
+    for (const std::int64_t ranks : {2, 3, 8}) {
+      Rows all;
+      for (std::int64_t rank = 0; rank < ranks; ++rank) {
+        const Sampling s{.rows = rows, .batch = 2, .rank = rank, .ranks = ranks, .even = false};
+        for (std::int64_t step = 0; step < s.steps_per_epoch(); ++step) {
+          const Rows part = rows_of_step(s, step);
+          all.insert(all.end(), part.begin(), part.end());
+        }
+      }
+      EXPECT_TRUE(is_permutation(all)) << rows << " on " << ranks;
+      EXPECT_EQ(static_cast<std::int64_t>(all.size()), rows);
+    }
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST_F(BatchNormJob, TrainsSavesAndComesBackTheSame) {
   EXPECT_LT(history.epochs.back().train_loss, 0.25 * history.epochs.front().train_loss);
   EXPECT_EQ(job.model->buffer("bn.num_batches_tracked").array().int_at(0), 8 * 13);
   TrainedModel trained = read_trained(folder / "run");
-  make_model(trained, job.data.data.train.data);
+  make_model(trained, job.data.data.train);
   for (const auto& s : job.model->state_dict())
     EXPECT_TRUE(identical(s.array(), trained.model->state(s.path).array())) << s.path;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
+#include <tightloop/data/transforms/transform.h>
 #include <tightloop/nn/layers/layer.h>
 #include <tightloop/nn/losses/loss.h>
 #include <tightloop/nn/metrics/metric.h>
@@ -190,6 +191,7 @@ TEST(Job, EveryKeyAndNameIsDocumented) {
   for (const auto* d : nn::all_models()) check_options(d->name, d->options);
   for (const auto* d : nn::all_metrics()) check_options(d->name, d->options);
   for (const auto* d : optim::all_optimizers()) check_options(d->name, d->options);
+  for (const auto* d : data::all_transforms()) check_options(d->name, d->options);
 }
 
 }  // namespace

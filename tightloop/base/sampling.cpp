@@ -18,6 +18,7 @@ namespace tightloop {
 namespace {
 
 constexpr std::uint32_t kStream = 0x73687566;
+constexpr std::uint32_t kWeightedStream = 0x77656967;
 /// Leaves room for the rectangle to stay below 2^31.
 constexpr std::int64_t kNarrowLimit = (std::int64_t{1} << 31) - (std::int64_t{1} << 17);
 
@@ -77,25 +78,36 @@ struct Feistel {
 using Narrow = Feistel<std::uint32_t, std::uint64_t>;
 using WideFeistel = Feistel<std::uint64_t, Word128>;
 
+/// A function of its own, so that it is compiled for each width of vectors.
 TIGHTLOOP_VECTOR_CLONES
-void permute_range(const Narrow& feistel, std::uint32_t first, std::int64_t size, std::int64_t* out) {
+void permute_all(const Narrow& feistel, std::int64_t size, std::int64_t* positions) {
   const Narrow f = feistel;
-  for (std::int64_t i = 0; i < size; ++i) out[i] = f(first + static_cast<std::uint32_t>(i));
+  for (std::int64_t i = 0; i < size; ++i) positions[i] = f(static_cast<std::uint32_t>(positions[i]));
 }
 
-void fill_narrow(const Sampling& s, const Sampling::Batch& b, std::int64_t* out) {
+void permute_narrow(const Sampling& s, const Sampling::Batch& b, std::int64_t* out) {
   const Narrow feistel(s.rows, s.seed, b.epoch);
-  permute_range(feistel, static_cast<std::uint32_t>(b.first), b.size, out);
+  permute_all(feistel, b.size, out);
   const auto n = static_cast<std::uint32_t>(s.rows);
   for (std::int64_t i = 0; i < b.size; ++i)
     if (out[i] >= s.rows) out[i] = feistel.inside(static_cast<std::uint32_t>(out[i]), n);
 }
 
-void fill_wide(const Sampling& s, const Sampling::Batch& b, std::int64_t* out) {
+void permute_wide(const Sampling& s, const Sampling::Batch& b, std::int64_t* out) {
   const WideFeistel feistel(s.rows, s.seed, b.epoch);
   const auto n = static_cast<std::uint64_t>(s.rows);
   for (std::int64_t i = 0; i < b.size; ++i)
-    out[i] = static_cast<std::int64_t>(feistel.inside(static_cast<std::uint64_t>(b.first + i), n));
+    out[i] = static_cast<std::int64_t>(feistel.inside(static_cast<std::uint64_t>(out[i]), n));
+}
+
+/// The row that position `at` of an epoch draws: a column of the table by 64 bits, kept or not by 53 more.
+std::int64_t drawn(const Sampling& s, std::int64_t epoch, std::int64_t at) {
+  const auto words = philox_block(s.seed, kWeightedStream, static_cast<std::uint64_t>(epoch),
+                                  static_cast<std::uint64_t>(at));
+  const std::uint64_t bits = (std::uint64_t{words[0]} << 32) | words[1];
+  const auto column = static_cast<std::int64_t>((Word128{bits} * static_cast<std::uint64_t>(s.rows)) >> 64);
+  const AliasEntry& entry = s.weighted[column];
+  return uniform_f64(words[2], words[3]) < entry.keep ? column : entry.other;
 }
 
 }  // namespace
@@ -103,16 +115,20 @@ void fill_wide(const Sampling& s, const Sampling::Batch& b, std::int64_t* out) {
 Sampling::Batch Sampling::at(std::int64_t step) const {
   require(rows > 0 && batch > 0 && steps_per_epoch() > 0, "sampling: no full batch in the data");
   const std::int64_t first = step % steps_per_pass() * batch;
-  return {step / steps_per_epoch(), first, std::min(batch, rows - first)};
+  return {step / steps_per_epoch(), first, std::min(batch, count() - first)};
 }
 
 void Sampling::fill(const Batch& b, std::int64_t* out) const {
-  if (!shuffle)
-    for (std::int64_t i = 0; i < b.size; ++i) out[i] = b.first + i;
-  else if (rows < kNarrowLimit)
-    fill_narrow(*this, b, out);
-  else
-    fill_wide(*this, b, out);
+  for (std::int64_t i = 0; i < b.size; ++i) out[i] = (b.first + i) * ranks + rank;
+  if (weighted != nullptr) {
+    for (std::int64_t i = 0; i < b.size; ++i) out[i] = drawn(*this, b.epoch, out[i]);
+  } else {
+    for (std::int64_t i = b.size; i-- > 0 && out[i] >= rows;) out[i] %= rows;
+    if (shuffle && rows < kNarrowLimit)
+      permute_narrow(*this, b, out);
+    else if (shuffle)
+      permute_wide(*this, b, out);
+  }
   if (subset != nullptr)
     for (std::int64_t i = 0; i < b.size; ++i) out[i] = subset[out[i]];
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tightloop/base/alias.h>
+
 #include <cstdint>
-#include <span>
 
 namespace tightloop {
 
-/// Which rows each step sees. Rows of one epoch are a permutation of `rows` (identity unless `shuffle`)
-/// cut into batches; the short last batch is kept unless `drop_last`. A pure function of its
-/// members and the step: nothing depends on what ran before.
+/// Which rows each step sees. Rows of one epoch are a permutation of `rows` (identity unless `shuffle`), or
+/// as many draws with replacement (`weighted`), dealt out to `ranks` processes and cut into batches; the
+/// short last batch is kept unless `drop_last`. A pure function of its members and the step: nothing depends
+/// on what ran before.
 struct Sampling {
   std::int64_t rows = 1;   ///< rows of the data set (N)
   std::int64_t batch = 1;  ///< rows of a full batch
@@ -21,14 +23,28 @@ struct Sampling {
   /// How often an epoch goes through the rows. More than once where they are a buffer that holds other
   /// samples each time (data/loader.h).
   std::int64_t passes = 1;
+  /// When not null: the alias table [rows] (base/alias.h) that every position of an epoch draws its row from.
+  const AliasEntry* weighted = nullptr;
+  /// This process is `rank` of `ranks`: it sees positions rank, rank + ranks, … of the epoch's order.
+  std::int64_t rank = 0;
+  std::int64_t ranks = 1;
+  /// All ranks see the same number of rows, so that training ends together: the first positions are seen
+  /// again at the end, or with drop_last the last ones are left out. False: each row once, as evaluation
+  /// wants it, so that ranks may differ by a row.
+  bool even = true;
 
   struct Batch {
     std::int64_t epoch;
-    std::int64_t first;  ///< position inside the epoch's permutation
+    std::int64_t first;  ///< position inside this rank's part of the epoch's order
     std::int64_t size;
   };
 
-  std::int64_t steps_per_pass() const { return drop_last ? rows / batch : (rows + batch - 1) / batch; }
+  /// Rows that this rank sees in a pass.
+  std::int64_t count() const {
+    const std::int64_t left = even ? (drop_last ? 0 : ranks - 1) : ranks - 1 - rank;
+    return (rows + left) / ranks;
+  }
+  std::int64_t steps_per_pass() const { return drop_last ? count() / batch : (count() + batch - 1) / batch; }
   std::int64_t steps_per_epoch() const { return steps_per_pass() * passes; }
   Batch at(std::int64_t step) const;
   /// Writes the row indices of batch `b` to `out` (b.size of them). Vectorised; allocates nothing.

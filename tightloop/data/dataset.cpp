@@ -1,41 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
 #include <tightloop/data/dataset.h>
+#include <tightloop/data/split_generator.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <memory>
 #include <numeric>
 
 namespace tightloop::data {
 namespace {
-
-/// SplitMix64 (Steele, Lea and Flood, 2014).
-class SplitGenerator {
- public:
-  explicit SplitGenerator(std::uint64_t seed) : state_(seed) {}
-
-  /// Uniform in [0, n): draws again below 2^64 mod n, so that no value is favoured.
-  std::uint64_t below(std::uint64_t n) {
-    const std::uint64_t reject = (0 - n) % n;
-    for (;;) {
-      const std::uint64_t x = next();
-      if (x >= reject) return x % n;
-    }
-  }
-
- private:
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-
-  std::uint64_t state_;
-};
 
 std::int64_t rows_of(const Field& field) {
   if (field.values.rank() == 0)
@@ -84,6 +61,62 @@ Dataset Dataset::select(std::span<const std::int64_t> rows) const {
   return Dataset(std::move(out));
 }
 
+Dataset concatenate(std::span<const Dataset> parts) {
+  if (parts.empty()) throw Error("data: there is nothing to concatenate");
+  std::vector<Field> out;
+  for (const Field& first : parts[0].fields()) {
+    auto dims = first.values.dims();
+    dims[0] = 0;
+    for (const Dataset& part : parts) {
+      const Array& a = part[first.name];
+      auto like = dims;
+      like[0] = a.rank() > 0 ? a.dims()[0] : 0;
+      if (part.fields().size() != parts[0].fields().size() || a.dtype() != first.values.dtype() ||
+          a.dims() != like)
+        throw Error("data: field '" + first.name + "' is " + first.values.type_string() +
+                    " in one part and " + a.type_string() + " in another, or the parts have other fields");
+      dims[0] += like[0];
+    }
+    Array all(first.values.dtype(), dims);
+    std::byte* to = all.bytes();
+    for (const Dataset& part : parts) {
+      const Array& a = part[first.name];
+      std::memcpy(to, a.bytes(), a.size_bytes());
+      to += a.size_bytes();
+    }
+    out.push_back({first.name, std::move(all)});
+  }
+  return Dataset(std::move(out));
+}
+
+Dataset subset(const Dataset& data, std::int64_t first, std::int64_t count) {
+  if (first < 0 || count < 1 || first > data.rows() - count)
+    throw Error("data: rows " + std::to_string(first) + " to " + std::to_string(first + count - 1) +
+                " are not all in the " + std::to_string(data.rows()) + " rows (from 0)");
+  std::vector<Field> out;
+  for (const Field& f : data.fields()) {
+    auto dims = f.values.dims();
+    dims[0] = count;
+    const std::size_t row = f.values.size_bytes() / static_cast<std::size_t>(data.rows());
+    const auto owner = std::make_shared<Array>(f.values);
+    out.push_back({f.name, Array::borrow(f.values.dtype(), std::move(dims),
+                                         owner->bytes() + static_cast<std::size_t>(first) * row, owner)});
+  }
+  return Dataset(std::move(out));
+}
+
+Dataset map(const Dataset& data, const std::string& from, const std::string& name,
+            const std::function<Array(const Array&)>& change) {
+  Field changed{name, change(data[from])};
+  std::vector<Field> out = data.fields();
+  const auto old = std::find_if(out.begin(), out.end(), [&](const Field& f) { return f.name == name; });
+  if (old != out.end())
+    *old = std::move(changed);
+  else
+    out.push_back(std::move(changed));
+  return Dataset(std::move(out));
+}
+
 Array take_rows(const Array& values, std::span<const std::int64_t> rows) {
   require(values.rank() > 0, "take_rows: no rows in a scalar");
   auto dims = values.dims();
@@ -110,8 +143,7 @@ Split split_rows(std::int64_t rows, double fraction, std::uint64_t seed) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   SplitGenerator generator(seed);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(held); ++i)
-    std::swap(order[i], order[i + static_cast<std::size_t>(generator.below(order.size() - i))]);
+  generator.shuffle(order, static_cast<std::size_t>(held));
   Split split{{order.begin() + held, order.end()}, {order.begin(), order.begin() + held}};
   std::sort(split.train.begin(), split.train.end());
   std::sort(split.validation.begin(), split.validation.end());

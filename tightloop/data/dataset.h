@@ -3,6 +3,7 @@
 #include <tightloop/base/array.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,16 @@ class Dataset {
   std::vector<Field> fields_;
   std::int64_t rows_ = 0;
 };
+
+/// The rows of all of them, one after the other, copied. Throws Error naming the field when the sets differ
+/// in fields, dtypes or dims.
+Dataset concatenate(std::span<const Dataset> parts);
+/// Rows first .. first + count - 1 as views of the same memory. Throws Error when they are not all there.
+Dataset subset(const Dataset& data, std::int64_t first, std::int64_t count);
+/// The data set with field `name` replaced by `change` of its values; a new name adds a field, whose change
+/// gets the values of `from`. Throws Error when the result has another number of rows.
+Dataset map(const Dataset& data, const std::string& from, const std::string& name,
+            const std::function<Array(const Array&)>& change);
 
 /// The given rows of `values: [N, ...]`, copied.
 Array take_rows(const Array& values, std::span<const std::int64_t> rows);

@@ -49,7 +49,7 @@ Sizes sizes_at(const Sampling& s, std::int64_t step) {
 }
 
 Sizes largest(const Sampling& s) {
-  return {std::min(s.batch, s.rows), s.data_rows != 0 ? s.data_rows : s.rows};
+  return {std::min(s.batch, s.count()), s.data_rows != 0 ? s.data_rows : s.rows};
 }
 
 struct Input {

@@ -15,6 +15,11 @@ std::string check_state(std::size_t index, const char* what) {
 
 DataSpec walked(DataSpec data, const DataPart& part, bool shuffle) {
   data.in_order = !shuffle && part.rows.empty();
+  data.window = part.window;
+  data.repeats = shuffle && !part.weighted.empty();
+  data.transforms = part.transforms.value_or(data::Transforms());
+  if (data.transforms.mixes() && !part.rows.empty())
+    data.partners = Array::of<std::int64_t>({static_cast<std::int64_t>(part.rows.size())}, part.rows);
   return data;
 }
 
@@ -33,6 +38,11 @@ Sampling BoundStep::sampling(std::int64_t batch, bool shuffle, bool drop_last, s
   Sampling s{.rows = part_.count(), .batch = batch, .shuffle = shuffle, .drop_last = drop_last, .seed = seed};
   s.subset = part_.rows.empty() ? nullptr : part_.rows.data();
   s.data_rows = part_.data.rows();
+  if (shuffle && !part_.weighted.empty()) {
+    require(static_cast<std::int64_t>(part_.weighted.size()) == part_.count(),
+            "a weight for each row of the part");
+    s.weighted = part_.weighted.data();
+  }
   return s;
 }
 

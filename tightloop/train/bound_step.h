@@ -5,15 +5,22 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tightloop::train {
 
-/// Rows of a data set: all, or those listed.
+/// Rows of a data set: all, or those listed. With a window these are the first rows of windows, and none may
+/// be left out: data::window_rows() gives them.
 struct DataPart {
   data::Dataset data;
-  std::vector<std::int64_t> rows = {};  ///< empty: all
+  std::vector<std::int64_t> rows = {};      ///< empty: all
+  std::optional<data::Window> window = {};  ///< a row stands for the rows of a window from it on
+  std::vector<AliasEntry> weighted = {};    ///< by which training draws its rows; empty: each once
+  /// What its samples go through. Left out for validation: what Transforms::evaluation() makes of the
+  /// training's.
+  std::optional<data::Transforms> transforms = {};
 
   std::int64_t count() const { return rows.empty() ? data.rows() : static_cast<std::int64_t>(rows.size()); }
 };

@@ -72,7 +72,8 @@ struct Interpretable {
   std::vector<Array> inputs;
 };
 
-Interpretable interpretable(BoundStep& bound, const std::vector<std::int64_t>& rows, std::int64_t epoch) {
+Interpretable interpretable(BoundStep& bound, const std::vector<std::int64_t>& rows,
+                            const Sampling::Batch& batch) {
   Lifted lifted = lift_values(bound.step().graph, Scalars::constants);
   Interpretable out{std::move(lifted.graph), {}};
   for (const Tensor& t : out.graph.inputs) {
@@ -82,9 +83,9 @@ Interpretable interpretable(BoundStep& bound, const std::vector<std::int64_t>& r
     else if (role == "rows")
       out.inputs.push_back(Array::of<std::int64_t>({static_cast<std::int64_t>(rows.size())}, rows));
     else if (role == "first")
-      out.inputs.push_back(Array::of<std::int64_t>({}, {{rows.empty() ? 0 : rows[0]}}));
+      out.inputs.push_back(Array::of<std::int64_t>({}, {{batch.first}}));
     else if (role == "epoch")
-      out.inputs.push_back(Array::scalar(epoch));
+      out.inputs.push_back(Array::scalar(batch.epoch));
     else if (role == "state")
       out.inputs.push_back(bound.program().state(name).clone());
     else if (role == "argument") {
@@ -160,7 +161,7 @@ std::string value_text(double value) { return std::isnan(value) ? "nan" : fmt::f
 
 Origin first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t step, std::uint64_t seed) {
   const auto rows = rows_of(sampling, step);
-  const Interpretable run = interpretable(bound, rows, sampling.at(step).epoch);
+  const Interpretable run = interpretable(bound, rows, sampling.at(step));
   Watch watch(rows);
   auto options = options_for(rows, bound, step, seed);
   options.observer = &watch;
@@ -171,7 +172,7 @@ Origin first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t
 std::optional<Difference> verify_step(BoundStep& bound, const Sampling& sampling, std::int64_t step,
                                       std::uint64_t seed, double tolerance) {
   const auto rows = rows_of(sampling, step);
-  const Interpretable run = interpretable(bound, rows, sampling.at(step).epoch);
+  const Interpretable run = interpretable(bound, rows, sampling.at(step));
   const auto interpreted = backends::interpret(run.graph, run.inputs, options_for(rows, bound, step, seed));
   bound.program().set_seed(seed);
   bound.program().run(sampling, step, 1);

@@ -143,6 +143,10 @@ class Fit {
 
 History fit_whole(const Model& model, const nn::LossFn& loss, const optim::Lbfgs& optimizer,
                   const TrainingData& data, const TrainerOptions& options, const Metrics& metrics) {
+  if (!data.train.weighted.empty() || (data.train.transforms && data.train.transforms->random()))
+    throw Error(
+        "lbfgs compares losses over the same rows, so it takes no sampler that draws rows and no random "
+        "transforms; take another optimizer, or leave them out");
   return Fit(model, loss, optimizer, data, options, metrics).run();
 }
 

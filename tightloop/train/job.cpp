@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
 #include <tightloop/train/job.h>
+#include <tightloop/train/keys/index.h>
 #include <tightloop/train/overrides.h>
 #include <tightloop/train/toml.h>
 
@@ -100,6 +101,7 @@ Job parse_job(std::string_view text, const std::string& source, const std::vecto
       unknown(value, "", name);
   }
   check_required(document, job);
+  keys::check_views(document, job);
   return job;
 }
 

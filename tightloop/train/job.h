@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tightloop/data/window.h>
 #include <tightloop/train/value.h>
 
 #include <cstdint>
@@ -53,6 +54,25 @@ struct Validation {
   bool none() const { return fraction == 0 && file.empty() && files.empty(); }
 };
 
+/// How the validation rows are chosen: data.split and data.fold.
+struct SplitChoice {
+  std::string method;  ///< "": random; time where there is a window
+  std::string
+      column;  ///< classes, groups or times; "": the target (stratified), the order of the rows (time)
+  std::int64_t seed = 0;
+  std::string where = {};
+};
+struct FoldChoice {
+  std::int64_t k = 0;  ///< 0: no folds
+  std::int64_t index = 0;
+};
+
+/// data.window: rows of a time series as samples.
+struct WindowChoice {
+  data::Window window;
+  std::string group;  ///< a column whose value no window crosses; "": none
+};
+
 /// A text inside the job with its place in the file, for messages.
 struct Text {
   std::string text;
@@ -74,6 +94,12 @@ struct Job {
     std::int64_t batch = 32;
     bool shuffle = true;
     bool drop_last = false;
+    Choice sampler{"shuffled"};
+    std::optional<SplitChoice> split;
+    FoldChoice fold;
+    std::optional<WindowChoice> window;
+    std::vector<Choice> transforms;
+    std::optional<std::vector<Choice>> eval_transforms;  ///< nothing: follows from transforms
   } data;
 
   struct Model {

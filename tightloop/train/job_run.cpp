@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/choice_options.h>
 #include <tightloop/train/job_run.h>
 #include <tightloop/train/sources.h>
 #include <tightloop/train/weights.h>
@@ -8,29 +9,6 @@
 
 namespace tightloop::train {
 namespace {
-
-OptionValue to_option(const Value& v) {
-  if (const auto* b = v.as<bool>()) return *b;
-  if (const auto* i = v.as<std::int64_t>()) return *i;
-  if (const auto* d = v.as<double>()) return *d;
-  if (const auto* s = v.as<std::string>()) return *s;
-  const auto* list = v.as<Value::List>();
-  if (list == nullptr) wrong(v, "a number, a string, true, false or a list of numbers");
-  Numbers numbers;
-  for (const Value& e : *list) {
-    const auto* i = e.as<std::int64_t>();
-    const auto* d = e.as<double>();
-    if (i == nullptr && d == nullptr) wrong(e, "a number");
-    numbers.push_back(i != nullptr ? static_cast<double>(*i) : *d);
-  }
-  return numbers;
-}
-
-Options to_options(const Choice& choice) {
-  Options out;
-  for (const auto& [name, value] : *choice.options.as<Value::Table>()) out.set(name, to_option(value));
-  return out;
-}
 
 /// Runs `make(name, options)`; its errors get the choice's place in the job file.
 template <class Make>
@@ -114,6 +92,15 @@ void check_classes(const Job& job, const std::vector<std::string>& classes, cons
                           scores.factor == 1 ? "" : "s"));
 }
 
+/// Mixed samples have several classes each, which only some losses take.
+void check_mixing(const Job& job, const DataPart& part) {
+  if (target_kind(job) != nn::TargetKind::classes || !part.transforms || !part.transforms->mixes()) return;
+  throw Error(
+      fmt::format("{}: {} takes one class a row, but mixup and cutmix make targets probabilities; take "
+                  "cross_entropy",
+                  job.train.loss.where, job.train.loss.name));
+}
+
 /// Bytes that the small files of a run may take.
 constexpr std::uintmax_t kRoomForTheRest = 64 * 1024;
 
@@ -153,6 +140,7 @@ PreparedJob prepare(const Job& given) {
   std::vector<std::string> names;
   add_metrics(job, metrics, names);
   LoadedData data = load_data(job, target_kind(job));
+  check_mixing(job, data.data.train);
   auto model = std::make_unique<ForwardModel>(job.model, data.model_inputs());
   check_classes(job, data.classes, model->output());
   model->initialize(static_cast<std::uint64_t>(job.seed));
@@ -205,9 +193,14 @@ TrainedModel read_trained(const std::string& path) {
   return out;
 }
 
-void make_model(TrainedModel& trained, const data::Dataset& data) {
-  LoadedData like{
-      .data = {.train = {data}, .target = trained.run.job.data.target[0].name}, .split = {}, .classes = {}};
+void make_model(TrainedModel& trained, const DataPart& part) {
+  DataPart seen = part;
+  seen.transforms = part.transforms ? part.transforms : evaluation_transforms(trained.run.job);
+  LoadedData like{.data = {.train = std::move(seen),
+                           .scales = trained.run.scales,
+                           .target = trained.run.job.data.target[0].name},
+                  .split = {},
+                  .classes = {}};
   trained.model = std::make_unique<ForwardModel>(trained.run.job.model, like.model_inputs());
   load_weights(*trained.model, trained.run.model_path);
 }

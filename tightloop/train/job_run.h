@@ -43,6 +43,6 @@ struct TrainedModel {
 /// All but the model, which needs the types of its inputs.
 TrainedModel read_trained(const std::string& run);
 /// Makes the model for inputs typed as those of `data` and loads its weights.
-void make_model(TrainedModel& trained, const data::Dataset& data);
+void make_model(TrainedModel& trained, const DataPart& part);
 
 }  // namespace tightloop::train

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/train/load/parts.h>
+#include <tightloop/train/read_batch.h>
 #include <tightloop/train/sources.h>
 
 #include <fmt/format.h>
@@ -64,15 +65,12 @@ data::Dataset read_part(const std::string& path, const std::vector<Field>& given
 }
 
 std::vector<std::pair<std::string, TensorType>> LoadedData::model_inputs() const {
-  std::vector<std::pair<std::string, TensorType>> out;
-  for (const auto& f : data.train.data.fields()) {
-    if (f.name == data.target) continue;
-    std::vector<Dim> dims(f.values.dims().begin(), f.values.dims().end());
-    dims[0] = Dim::batch();
-    const bool ids = f.values.dtype() == DType::i32 || f.values.dtype() == DType::i64;
-    out.emplace_back(f.name, TensorType{ids ? DType::i64 : DType::f32, Shape(std::move(dims))});
-  }
-  return out;
+  DataSpec spec = DataSpec::of(data.train.data);
+  spec.inputs.insert(spec.inputs.end(), spec.target.begin(), spec.target.end());
+  std::erase_if(spec.inputs, [&](const DataSpec::Field& f) { return f.name == data.target; });
+  spec.target.clear();
+  spec.scales = data.scales;
+  return input_types(walked(std::move(spec), data.train));
 }
 
 LoadedData load_data(const Job& job, nn::TargetKind target) {
@@ -85,6 +83,7 @@ LoadedData load_data(const Job& job, nn::TargetKind target) {
   add_validation(job, out, request);
   out.data.scales = fit_scales(job, out.data.train);
   out.classes = request.classes;
+  add_views(job, out);
   return out;
 }
 

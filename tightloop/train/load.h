@@ -13,10 +13,13 @@ namespace tightloop::train {
 
 /// How the validation rows were chosen; kept with the run.
 struct SplitRecord {
-  std::string kind = "none";  ///< none, fraction, file
+  std::string kind = "none";  ///< none, fraction, fold, file
   double fraction = 0;
   std::int64_t rows = 0;                 ///< of the training file
-  std::vector<std::int64_t> validation;  ///< rows held back, from 0
+  std::vector<std::int64_t> validation;  ///< rows held back, from 0; of windows their first rows
+  std::string method = {}, column = {};  ///< "": rows by chance
+  std::int64_t seed = 0;
+  std::int64_t folds = 0, fold = 0;
 };
 
 /// A job's data in memory. The target is the last field.
@@ -37,5 +40,11 @@ LoadedData load_data(const Job& job, nn::TargetKind target);
 /// or texts "name=file". `with_target` false: the inputs alone.
 data::Dataset load_other(const Job& job, nn::TargetKind target, const std::vector<std::string>& sources,
                          const std::vector<std::string>& classes, bool with_target);
+
+/// What samples go through in validation, evaluation and prediction.
+data::Transforms evaluation_transforms(const Job& job);
+/// Data of load_other() as the trained model sees them: windows, and the transforms of evaluation.
+DataPart other_part(const Job& job, const std::vector<std::string>& sources, data::Dataset data,
+                    bool with_target);
 
 }  // namespace tightloop::train

@@ -76,12 +76,21 @@ std::string line_of(const EpochRecord& e, std::size_t metrics) {
 }
 
 Json to_json(const SplitRecord& s) {
-  return {{"kind", s.kind}, {"fraction", s.fraction}, {"rows", s.rows}, {"validation", s.validation}};
+  Json out{{"kind", s.kind}, {"fraction", s.fraction}, {"rows", s.rows}, {"validation", s.validation}};
+  if (!s.method.empty()) out.update({{"method", s.method}, {"column", s.column}, {"seed", s.seed}});
+  if (s.folds > 0) out.update({{"folds", s.folds}, {"fold", s.fold}});
+  return out;
 }
 
 SplitRecord split_from(const Json& j) {
-  return {j.at("kind").get<std::string>(), j.at("fraction").get<double>(), j.at("rows").get<std::int64_t>(),
-          j.at("validation").get<std::vector<std::int64_t>>()};
+  SplitRecord out{j.at("kind").get<std::string>(), j.at("fraction").get<double>(),
+                  j.at("rows").get<std::int64_t>(), j.at("validation").get<std::vector<std::int64_t>>()};
+  out.method = j.value("method", "");
+  out.column = j.value("column", "");
+  out.seed = j.value("seed", std::int64_t{0});
+  out.folds = j.value("folds", std::int64_t{0});
+  out.fold = j.value("fold", std::int64_t{0});
+  return out;
 }
 
 Json parse_json(std::string_view text, const std::string& path) {

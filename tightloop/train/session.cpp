@@ -21,8 +21,8 @@ void check_epoch(const DataPart& part, const SessionOptions& options) {
 
 /// Rules about the number of rows show before the first step.
 void check_batches(const StepGraph& step, const Sampling& sampling) {
-  const std::int64_t full = std::min(sampling.batch, sampling.rows);
-  const std::int64_t rest = sampling.drop_last ? 0 : sampling.rows % sampling.batch;
+  const std::int64_t full = std::min(sampling.batch, sampling.count());
+  const std::int64_t rest = sampling.drop_last ? 0 : sampling.count() % sampling.batch;
   for (const nn::Check& check : step.checks) {
     const std::int64_t fewest = rest > 0 ? rest : full;
     if (fewest >= check.least_rows) continue;

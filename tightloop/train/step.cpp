@@ -3,6 +3,7 @@
 #include <tightloop/engine/trace.h>
 #include <tightloop/ops/functions.h>
 #include <tightloop/optim/lbfgs.h>
+#include <tightloop/train/read_batch.h>
 #include <tightloop/train/step.h>
 
 #include <fmt/format.h>
@@ -13,31 +14,6 @@ namespace {
 
 const TensorType kCounter{DType::i64, {}};
 const TensorType kSum{DType::f64, {}};
-
-/// (x - shift) / scale, with one number where all features share it.
-Tensor scalar_or_array(const Array& a) {
-  bool same = true;
-  for (std::int64_t i = 1; same && i < a.count(); ++i) same = a.at(i) == a.at(0);
-  return same ? scalar(a.at(0), a.dtype()) : Tensor(a.clone());
-}
-
-Array reciprocal_of(const Array& a) {
-  Array out = a.clone();
-  for (std::int64_t i = 0; i < a.count(); ++i) out.set(i, 1 / a.at(i));
-  return out;
-}
-
-Tensor prepared_input(const Tensor& x, const data::FieldScale* scale) {
-  if (scale != nullptr) {
-    const Tensor scaled = (cast(x, scale->shift.dtype()) - scalar_or_array(scale->shift)) *
-                          scalar_or_array(reciprocal_of(scale->scale));
-    return cast(scaled, DType::f32);
-  }
-  const bool ids = x.dtype() == DType::i32 || x.dtype() == DType::i64;
-  return cast(x, ids ? DType::i64 : DType::f32);
-}
-
-Tensor prepared_target(const Tensor& y) { return cast(y, is_floating(y.dtype()) ? DType::f32 : DType::i64); }
 
 /// Collects a graph's inputs, states and outputs while it is being traced.
 class Builder {
@@ -57,23 +33,28 @@ class Builder {
   const Tensor& step() const { return step_; }
   const Tensor& seed() const { return seed_; }
 
-  std::vector<Tensor> batch_inputs() const {
-    std::vector<Tensor> out;
-    for (std::size_t i = 0; i < data_.inputs.size(); ++i) {
-      const auto& name = data_.inputs[i].name;
-      const auto scale = std::find_if(data_.scales.begin(), data_.scales.end(),
-                                      [&](const data::FieldScale& s) { return s.field == name; });
-      const ir::Scope scope(name);
-      out.push_back(
-          prepared_input(gather(graph_.inputs[i], rows_), scale == data_.scales.end() ? nullptr : &*scale));
-    }
-    return out;
+  /// i64[B]: the number of each sample in the whole data set. Where a row may come twice in an epoch it is
+  /// the place in the epoch's order, so that both are drawn for apart.
+  Tensor samples() {
+    if (!data_.repeats) return rows_;
+    if (!samples_.defined()) samples_ = iota({Dim::batch()}, 0) + add_input("batch.place", "first", kCounter);
+    return samples_;
+  }
+  /// i64[]: how often the rows have been gone through.
+  const Tensor& epoch() {
+    if (!epoch_.defined()) epoch_ = add_input("run.epoch", "epoch", kCounter);
+    return epoch_;
   }
 
-  Tensor batch_target() const {
+  std::vector<Tensor> batch_inputs() {
+    if (!batch_.rows.defined()) batch_ = source();
+    return read_inputs(data_, tables(), batch_, share_);
+  }
+
+  /// After batch_inputs(). `prediction` says how many classes there are where targets are mixed.
+  Tensor batch_target(const Tensor& prediction) {
     require(!data_.target.empty(), "a step without target");
-    const ir::Scope scope(data_.target[0].name);
-    return prepared_target(gather(graph_.inputs[data_.inputs.size()], rows_));
+    return read_target(data_, tables().back(), batch_, share_, prediction);
   }
 
   Tensor add_input(const std::string& name, const std::string& role, TensorType type) {
@@ -131,9 +112,24 @@ class Builder {
   }
 
  private:
+  /// The data's own inputs come first.
+  std::vector<Tensor> tables() const {
+    const std::size_t n = data_.inputs.size() + data_.target.size();
+    return {graph_.inputs.begin(), graph_.inputs.begin() + static_cast<std::ptrdiff_t>(n)};
+  }
+
+  data::Transforms::Source source() {
+    if (data_.transforms.empty()) return {.rows = rows_};
+    data::Transforms::Source out{seed_, epoch(), rows_, samples(), {}};
+    if (data_.transforms.mixes()) out.partners = partners_of(data_, out);
+    return out;
+  }
+
   const DataSpec& data_;
   ir::Graph graph_;
-  Tensor rows_, step_, seed_;
+  Tensor rows_, step_, seed_, samples_, epoch_;
+  data::Transforms::Source batch_;
+  Tensor share_;
 };
 
 /// Names every parameter by its path, so that a graph's states carry it.
@@ -239,7 +235,7 @@ StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim:
   nn::Context context(true, builder.seed(), builder.step());
   context.parameters_only = true;
   const Tensor prediction = predict(model, builder.batch_inputs());
-  const nn::LossValue value = loss(prediction, builder.batch_target());
+  const nn::LossValue value = loss(prediction, builder.batch_target(prediction));
   builder.add_output("loss", value.value);
   builder.add_loss(value);
   builder.add_checks(context.checks);
@@ -257,7 +253,7 @@ StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metr
   const Trace trace;
   nn::Context context(false);
   const Tensor prediction = predict(model, builder.batch_inputs());
-  const Tensor target = builder.batch_target();
+  const Tensor target = builder.batch_target(prediction);
   builder.add_loss(loss(prediction, target));
   builder.add_checks(context.checks);
   for (std::size_t m = 0; m < metrics.size(); ++m) {

@@ -4,6 +4,8 @@
 // gradients → update rule, all in one graph; evaluation and prediction are graphs without a backward.
 #include <tightloop/data/dataset.h>
 #include <tightloop/data/normalize.h>
+#include <tightloop/data/transforms/transform.h>
+#include <tightloop/data/window.h>
 #include <tightloop/ir/graph.h>
 #include <tightloop/nn/context.h>
 #include <tightloop/nn/losses/loss.h>
@@ -12,12 +14,14 @@
 #include <tightloop/train/model.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tightloop::train {
 
-/// What a step reads of the data: fields of a data set in its order, and how they are scaled.
+/// What a step reads of the data: fields of a data set in its order, and how they are seen. walked() fills in
+/// what a part of the data decides.
 struct DataSpec {
   struct Field {
     std::string name;
@@ -29,6 +33,11 @@ struct DataSpec {
   /// The rows of a batch follow each other: no shuffling, no subset. Then they are read without a list of
   /// them.
   bool in_order = false;
+  std::optional<data::Window> window = {};  ///< a row stands for the rows of a window from it on
+  data::Transforms transforms = {};
+  /// The same row may come twice in an epoch: what is drawn for it depends on its place in the epoch's order.
+  bool repeats = false;
+  Array partners = {};  ///< i64[n]: the rows that may be mixed in; empty: all
 
   /// Inputs and target of `data`; `target` empty: the last field.
   static DataSpec of(const data::Dataset& data, const std::string& target = "",

@@ -43,6 +43,13 @@ Metrics by_name(const std::vector<std::string>& names) {
   return out;
 }
 
+/// Validation sees what training sees, but for what is random.
+TrainingData with_evaluation_transforms(TrainingData data) {
+  if (data.validation && !data.validation->transforms && data.train.transforms)
+    data.validation->transforms = data.train.transforms->evaluation();
+  return data;
+}
+
 /// One call of fit().
 class Fit {
  public:
@@ -157,8 +164,9 @@ Trainer::Trainer(TrainerOptions options, Metrics metrics)
 }
 
 History Trainer::fit(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
-                     const TrainingData& data) {
+                     const TrainingData& given) {
   initialize_missing(model, options_.seed);
+  const TrainingData data = with_evaluation_transforms(given);
   if (const auto* lbfgs = dynamic_cast<const optim::Lbfgs*>(&optimizer))
     return fit_whole(model, loss, *lbfgs, data, options_, metrics_);
   const DataSpec spec = DataSpec::of(data.train.data, data.target, data.scales);

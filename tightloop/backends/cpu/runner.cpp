@@ -159,8 +159,8 @@ void Runner::attach_scratch() {
 
 void Runner::bind(const RunArgs& args) {
   const std::int64_t rows = args.sampling.data_rows != 0 ? args.sampling.data_rows : args.sampling.rows;
-  const std::int64_t batch = std::min(args.sampling.batch, args.sampling.rows);
-  for (const std::int64_t size : {batch, batch == 0 ? 0 : args.sampling.rows % batch})
+  const std::int64_t batch = std::min(args.sampling.batch, args.sampling.count());
+  for (const std::int64_t size : {batch, batch == 0 ? 0 : args.sampling.count() % batch})
     if (size != 0) prepare_windows({size, rows, groups_of(size, plan_.stretch).count});
   attach_scratch();
   for (Worker& w : workers_) {

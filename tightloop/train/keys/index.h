@@ -8,8 +8,13 @@
 namespace tightloop::train::keys {
 
 std::vector<Key> data_keys();
+std::vector<Key> view_keys();  ///< how the data are split, sampled and changed; also of [data]
 std::vector<Key> model_keys();
 std::vector<Key> train_keys();
 std::vector<Key> output_keys();
+
+/// What data.shuffle, data.sampler, data.split, data.fold and data.window ask of each other. Throws Error for
+/// those that contradict; sets data.shuffle by the sampler.
+void check_views(const Value& document, Job& job);
 
 }  // namespace tightloop::train::keys

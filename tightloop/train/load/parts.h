@@ -33,6 +33,17 @@ data::Dataset read_folder(const std::string& folder, const std::vector<Field>& g
 /// `path`: a CSV table, or the folder (or a file in it) that holds the fields' files.
 data::Dataset read_part(const std::string& path, const std::vector<Field>& given, Request& request);
 
+/// One value a row beside inputs and target: the field, the table's column, or the file of an array called
+/// `name`; numbers, or with `text` the codes of a column of texts. `path` is what the rows were read from.
+Array extra_column(const Job& job, const std::string& path, const data::Dataset& data,
+                   const std::string& name, bool text);
+/// First rows of the job's windows in `data`, which was read from `path`.
+std::vector<std::int64_t> window_firsts(const Job& job, const std::string& path, const data::Dataset& data,
+                                        bool with_target);
+
+/// Sampler and transforms, when the rows are known.
+void add_views(const Job& job, LoadedData& out);
+
 /// Holds back or reads the validation rows, and records how.
 void add_validation(const Job& job, LoadedData& out, Request& request);
 /// The statistics by which the job's inputs are normalised, of the training rows.

@@ -71,6 +71,17 @@ data::FieldScale pooled(const data::Field& field, data::Normalization how,
   return out;
 }
 
+/// The rows of the data that the part's samples see.
+std::vector<std::int64_t> seen_rows(const DataPart& part) {
+  if (!part.window) return part.rows;
+  std::vector<std::int64_t> out;
+  for (const std::int64_t first : part.rows)
+    for (std::int64_t r = std::max(first, out.empty() ? 0 : out.back() + 1); r < first + part.window->length;
+         ++r)
+      out.push_back(r);
+  return out;
+}
+
 }  // namespace
 
 std::vector<data::FieldScale> fit_scales(const Job& job, const DataPart& part) {
@@ -82,13 +93,13 @@ std::vector<data::FieldScale> fit_scales(const Job& job, const DataPart& part) {
                                                                  : "no input" + suggestion(n.input, inputs),
                               fmt::join(inputs, ", ")));
   std::vector<data::FieldScale> out;
+  const std::vector<std::int64_t> rows = seen_rows(part);
   for (const Field& f : job.data.inputs) {
     const auto how = data::normalization_from_name(method_for(job, f.name));
     const Array& values = part.data[f.name];
     if (how == data::Normalization::none || !data::is_normalized(values.dtype())) continue;
     const data::Field field{f.name, values};
-    out.push_back(values.rank() < 3 ? data::field_scale(field, how, part.rows)
-                                    : pooled(field, how, part.rows));
+    out.push_back(values.rank() < 3 ? data::field_scale(field, how, rows) : pooled(field, how, rows));
   }
   return out;
 }

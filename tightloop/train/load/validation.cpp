@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/data/split.h>
 #include <tightloop/train/load/parts.h>
 #include <tightloop/train/sources.h>
 
@@ -22,20 +23,106 @@ void check_same_types(const data::Dataset& train, const data::Dataset& other, co
   }
 }
 
+struct Chosen {
+  data::SplitMethod method;
+  std::string column;
+  std::uint64_t seed;
+};
+
+Chosen chosen(const Job& job) {
+  const SplitChoice given = job.data.split.value_or(SplitChoice());
+  const bool windows = job.data.window.has_value();
+  Chosen out{windows ? data::SplitMethod::time : data::SplitMethod::random, given.column,
+             given.seed == 0 ? data::kSplitSeed : static_cast<std::uint64_t>(given.seed)};
+  if (!given.method.empty()) out.method = data::split_method_from_name(given.method);
+  if (out.column.empty() && out.method == data::SplitMethod::stratified) out.column = job.data.target[0].name;
+  if (out.column.empty() && out.method == data::SplitMethod::group) out.column = job.data.window->group;
+  return out;
+}
+
+data::Split held_back(const Job& job, data::SplitMethod method, std::int64_t rows, std::uint64_t seed,
+                      std::span<const std::int64_t> keys) {
+  const FoldChoice& fold = job.data.fold;
+  if (fold.k > 0) return data::fold_by(method, rows, fold.k, fold.index, keys, seed);
+  return data::split_by(method, rows, job.data.validation.fraction, keys, seed);
+}
+
+/// Each group of a series is cut by itself: its last rows validate.
+data::Split held_back_of_groups(const Job& job, const std::vector<std::int64_t>& groups) {
+  data::Split out;
+  for (std::size_t begin = 0, end = 0; begin < groups.size(); begin = end) {
+    while (end < groups.size() && groups[end] == groups[begin]) ++end;
+    const auto part = held_back(job, data::SplitMethod::time, static_cast<std::int64_t>(end - begin), 0, {});
+    for (const auto r : part.train) out.train.push_back(static_cast<std::int64_t>(begin) + r);
+    for (const auto r : part.validation) out.validation.push_back(static_cast<std::int64_t>(begin) + r);
+  }
+  return out;
+}
+
+/// A series is in the order of its rows, so a column of times must rise in it.
+void check_rising(const std::vector<std::int64_t>& times, const std::vector<std::int64_t>& groups,
+                  const std::string& column) {
+  for (std::size_t r = 1; r < times.size(); ++r)
+    if (times[r] < times[r - 1] && (groups.empty() || groups[r] == groups[r - 1]))
+      throw Error(
+          fmt::format("row {} is earlier in '{}' than the row before; the rows of a series with windows must "
+                      "be in the order of time",
+                      r + 1, column));
+}
+
+data::Split split_of(const Job& job, const data::Dataset& rows, const std::string& path, const Chosen& how) {
+  std::vector<std::int64_t> keys, groups;
+  if (!how.column.empty()) keys = data::codes_of(extra_column(job, path, rows, how.column, true));
+  if (job.data.window && how.method == data::SplitMethod::time) {
+    const std::string& group = job.data.window->group;
+    if (!group.empty()) groups = data::codes_of(extra_column(job, path, rows, group, true));
+    check_rising(keys, groups, how.column);
+    if (!groups.empty()) return held_back_of_groups(job, groups);
+  }
+  return held_back(job, how.method, rows.rows(), how.seed, keys);
+}
+
+/// Rows become the first rows of windows.
+void take_windows(const Job& job, const std::string& path, DataPart& part) {
+  part.window = job.data.window->window;
+  part.rows = window_firsts(job, path, part.data, true);
+}
+
+void hold_back(const Job& job, LoadedData& out, const std::string& path) {
+  const Chosen how = chosen(job);
+  DataPart& train = out.data.train;
+  const FoldChoice& fold = job.data.fold;
+  data::Split split;
+  try {
+    split = split_of(job, train.data, path, how);
+    if (train.window) {
+      auto windows =
+          data::split_windows(train.rows, *train.window, train.data.rows(), split.train, split.validation);
+      split = {std::move(windows.train), std::move(windows.validation)};
+    }
+  } catch (const Error& e) {
+    throw Error(job.data.split ? fmt::format("{}: {}", job.data.split->where, e.what())
+                               : std::string(e.what()));
+  }
+  train.rows = std::move(split.train);
+  out.data.validation = DataPart{train.data, split.validation, train.window};
+  out.split = {fold.k > 0 ? "fold" : "fraction", job.data.validation.fraction, out.split.rows,
+               std::move(split.validation)};
+  out.split.method = data::kSplitMethods[static_cast<std::size_t>(how.method)].second;
+  out.split.column = how.column;
+  out.split.seed = job.data.split ? job.data.split->seed : 0;
+  out.split.folds = fold.k, out.split.fold = fold.index;
+}
+
 }  // namespace
 
 void add_validation(const Job& job, LoadedData& out, Request& request) {
   const Validation& v = job.data.validation;
-  out.split.rows = out.data.train.data.rows();
-  if (v.none()) return;
-  if (v.fraction > 0) {
-    auto split = data::split_rows(out.split.rows, v.fraction);
-    out.data.train.rows = std::move(split.train);
-    out.data.validation = DataPart{out.data.train.data, split.validation};
-    out.split = {"fraction", v.fraction, out.split.rows, std::move(split.validation)};
-    return;
-  }
   const std::string train = resolve(job, job.data.train);
+  out.split.rows = out.data.train.data.rows();
+  if (job.data.window) take_windows(job, train, out.data.train);
+  if (v.fraction > 0 || job.data.fold.k > 0) return hold_back(job, out, train);
+  if (v.none()) return;
   const bool table = !train.empty() && !fs::is_directory(train) && open_source(train).table() != nullptr;
   if (table && !v.files.empty())
     throw Error(job.source +
@@ -44,6 +131,7 @@ void add_validation(const Job& job, LoadedData& out, Request& request) {
   out.data.validation = DataPart{read_part(path, v.files, request)};
   out.split.kind = "file";
   check_same_types(out.data.train.data, out.data.validation->data, "data.validation");
+  if (job.data.window) take_windows(job, path, *out.data.validation);
 }
 
 }  // namespace tightloop::train

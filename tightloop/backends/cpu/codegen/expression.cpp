@@ -79,7 +79,7 @@ V KernelBuilder::compute(const Node* n, const Position& p) {
   if (op->kind == ir::OpKind::elementwise) return elementwise(n, p);
   if (op->kind == ir::OpKind::random) return random(n, p);
   if (op == &reshape_op()) return reshape(n, p);
-  if (op == &gather_op()) return gather(n, p);
+  if (op == &gather_op() || op == &gather_window_op()) return gather(n, p);
   if (op == &pad_op()) return pad(n, p);
   if (op == &concat_op()) return concat(n, p);
   if (op == &broadcast_op() && n->inputs[0].shape().count().is(1))
@@ -181,7 +181,8 @@ Index KernelBuilder::row_of(const Node* gather, const Position& q) {
   // The data set's own row numbers come from the sampler; any other index is clamped.
   if (has_role(source, "rows")) return row;
   stand_at(0);
-  return clamp(row, b_.CreateSub(extent(gather->inputs[0].dim(0)), number(1)));
+  const std::int64_t rows = gather->attrs.get<std::int64_t>("length", 1);
+  return clamp(row, b_.CreateSub(extent(gather->inputs[0].dim(0)), number(rows)));
 }
 
 V KernelBuilder::gather(const Node* n, const Position& p) {
@@ -196,6 +197,11 @@ V KernelBuilder::gather(const Node* n, const Position& p) {
   Position t;
   t.dims.push_back(row->second);
   t.dims.insert(t.dims.end(), at.dims.begin() + static_cast<std::ptrdiff_t>(rank), at.dims.end());
+  if (n->op == &ops::gather_window_op()) {
+    // Both count rows of the table, so their strides are 1.
+    t.dims[0] = linear(Shape{1, 1}, Position{{t.dims[0], t.dims[1]}, false});
+    t.dims.erase(t.dims.begin() + 1);
+  }
   return emit(table, t);
 }
 

@@ -64,7 +64,7 @@ class Batchwise {
     if (n->op == &ops::pad_op()) return same && ints("low") == 0 && ints("high") == 0;
     if (n->op == &ops::concat_op() || is_assembly(n))
       return same && n->attrs.at<std::int64_t>("axis") != std::int64_t(axis);
-    if (n->op == &ops::gather_op()) return i == 1;
+    if (n->op == &ops::gather_op() || n->op == &ops::gather_window_op()) return i == 1;
     if (n->op == &ops::matmul_op()) {
       if (axis + 2 < from.rank()) return true;
       return i == 0 && axis + 2 == from.rank() && !n->attrs.get<bool>("transpose_a", false);

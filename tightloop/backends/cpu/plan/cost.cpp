@@ -18,7 +18,7 @@ double own_cost(const ir::Node& n) {
       "exp",  "expm1", "log", "log1p", "sin",   "cos",     "tan",       "atan",  "sinh",
       "cosh", "tanh",  "erf", "pow",   "atan2", "sigmoid", "floor_div", "is_nan"};
   using ir::OpKind;
-  if (n.op->kind == OpKind::random) return 60;
+  if (n.op->kind == OpKind::random || n.op == &ops::random_at_op()) return 60;
   if (n.op == &ops::gather_op() && n.type.shape.count() == n.inputs[1].shape().count())
     return 12;  // lane by lane
   if (n.op->kind == OpKind::indexing || n.op->kind == OpKind::window) return 2;
