@@ -50,10 +50,16 @@ class Builder {
       rows_ = iota({Dim::batch()}, 0) + add_input(kFirstRow, "first", kCounter);
     else
       rows_ = add_input("batch.rows", "rows", {DType::i64, {Dim::batch()}});
+    if (data.streamed)
+      samples_ = gather(add_input(data_name(kSampleField), "data", {DType::i64, {Dim::rows()}}), rows_);
+    else
+      samples_ = rows_;
     step_ = add_input("run.step", "step", kCounter);
     seed_ = add_input("run.seed", "seed", kCounter);
   }
 
+  /// i64[B]: the number of each sample in the whole data set.
+  const Tensor& samples() const { return samples_; }
   const Tensor& step() const { return step_; }
   const Tensor& seed() const { return seed_; }
 
@@ -105,7 +111,7 @@ class Builder {
       const Tensor row = add_state(name + "row", kCounter);
       const Tensor value = add_state(name + "value", kSum);
       const Tensor first = logical_and(row < 0.0, checks[i].row >= 0.0);
-      const Tensor found = gather(rows_, maximum(checks[i].row, scalar(0, DType::i64)));
+      const Tensor found = gather(samples_, maximum(checks[i].row, scalar(0, DType::i64)));
       add_output(name + "row", select(first, found, row));
       add_output(name + "value", select(first, checks[i].value, value));
     }
@@ -133,7 +139,7 @@ class Builder {
  private:
   const DataSpec& data_;
   ir::Graph graph_;
-  Tensor rows_, step_, seed_;
+  Tensor rows_, samples_, step_, seed_;
 };
 
 /// Names every parameter by its path, so that a graph's states carry it.
@@ -247,7 +253,9 @@ StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim:
     add_gradient_sums(builder, parameters, value, optimizer);
   else
     add_updates(builder, parameters, value.value, optimizer);
-  return builder.finish(trace, std::move(context.checks), prediction.type());
+  StepGraph out = builder.finish(trace, std::move(context.checks), prediction.type());
+  out.training = true;
+  return out;
 }
 
 StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metrics& metrics,
