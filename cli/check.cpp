@@ -28,6 +28,8 @@ void print_groups(const train::PreparedJob& p) {
 
 void print_memory(const train::MemoryPlan& plan) {
   say(fmt::format("training data        {:>14} bytes\n", plan.data));
+  if (plan.batches > 0)
+    say(fmt::format("batches ahead        {:>14} bytes  that loader threads fill, at most\n", plan.batches));
   say(fmt::format("states               {:>14} bytes  parameters, buffers, optimizer, sums\n", plan.states));
   say(fmt::format("states kept          {:>14} bytes  the last good ones\n", plan.kept));
   say(fmt::format("temporaries          {:>14} bytes  of a step and of an evaluation\n", plan.temporaries));

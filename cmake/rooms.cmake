@@ -58,7 +58,8 @@ tightloop_backends_room()
 tightloop_room(engine SEES passes backends USES fmt::fmt outside_xxhash Threads::Threads)
 tightloop_room(nn SEES engine USES fmt::fmt)
 tightloop_room(optim SEES engine USES fmt::fmt)
-tightloop_room(data SEES engine USES fmt::fmt FastFloat::fast_float ZLIB::ZLIB outside_xxhash Threads::Threads)
+tightloop_room(data SEES engine USES fmt::fmt FastFloat::fast_float ZLIB::ZLIB outside_xxhash outside_images
+               Threads::Threads)
 tightloop_room(io SEES engine USES fmt::fmt nlohmann_json::nlohmann_json FastFloat::fast_float ZLIB::ZLIB outside_xxhash)
 tightloop_room(dist SEES engine optim USES fmt::fmt Threads::Threads)
 tightloop_room(train SEES nn optim data io dist
@@ -74,7 +75,7 @@ target_compile_features(tightloop PUBLIC cxx_std_20)
 target_include_directories(tightloop PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(tightloop PRIVATE fmt::fmt spdlog::spdlog tomlplusplus::tomlplusplus ZLIB::ZLIB OpenMP::OpenMP_CXX
-                      Threads::Threads outside_llvm outside_dnnl outside_xxhash)
+                      Threads::Threads outside_llvm outside_dnnl outside_xxhash outside_images)
 target_link_options(tightloop PRIVATE -Wl,--as-needed)
 if(NOT TIGHTLOOP_SANITIZE AND NOT TIGHTLOOP_FUZZ)
   target_link_options(tightloop PRIVATE -Wl,--no-undefined)

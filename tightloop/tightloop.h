@@ -7,7 +7,9 @@
 #include <tightloop/base/shape.h>
 #include <tightloop/data/csv.h>
 #include <tightloop/data/dataset.h>
+#include <tightloop/data/loader.h>
 #include <tightloop/data/normalize.h>
+#include <tightloop/data/samples_of.h>
 #include <tightloop/data/split.h>
 #include <tightloop/data/transforms/transform.h>
 #include <tightloop/data/window.h>

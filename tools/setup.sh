@@ -10,6 +10,7 @@ packages=(
   # libraries
   llvm-19-dev libdnnl-dev libtomlplusplus-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev
   libfast-float-dev libxxhash-dev zlib1g-dev
+  libjpeg62-turbo-dev libpng-dev libwebp-dev
   # tests, benchmarks, sanitizers, fuzzing, format and lint
   libgtest-dev libbenchmark-dev clang clang-format clang-tidy libclang-rt-14-dev libomp-dev
   # real data of the examples

@@ -35,6 +35,10 @@ OUTSIDE = {
     "fast_float": ["tightloop"],
     "zlib.h": ["tightloop/base", "tightloop/data", "tightloop/io"],
     "xxhash": ["tightloop"],
+    "jpeglib.h": ["tightloop/data/images"],
+    "jerror.h": ["tightloop/data/images"],
+    "png.h": ["tightloop/data/images"],
+    "webp/": ["tightloop/data/images"],
 }
 
 # Never reachable from a public header (every header that is installed).

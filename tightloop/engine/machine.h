@@ -7,4 +7,8 @@ namespace tightloop {
 /// Measured at each call, in about 20 ms.
 double peak_gflops(int threads);
 
+/// How many threads this process can run at the same time: affinity, control groups and OMP_NUM_THREADS
+/// counted. Reads files: call it once.
+int available_cores();
+
 }  // namespace tightloop

@@ -219,9 +219,8 @@ bool is_npy(std::span<const std::byte> bytes) {
   return text.starts_with(kMagic);
 }
 
-Array parse_npy(const Bytes& bytes, const std::string& name) {
-  const std::string_view text = bytes.text();
-  if (!is_npy(bytes.span())) throw Error(name + ": not an NPY file: it does not begin with \\x93NUMPY");
+NpyLayout parse_npy_layout(std::string_view text, const std::string& name) {
+  if (!text.starts_with(kMagic)) throw Error(name + ": not an NPY file: it does not begin with \\x93NUMPY");
   if (text.size() < 8) throw Error(name + ": the NPY file is cut short inside its header");
   const int major = static_cast<unsigned char>(text[6]);
   const int minor = static_cast<unsigned char>(text[7]);
@@ -236,9 +235,14 @@ Array parse_npy(const Bytes& bytes, const std::string& name) {
     throw Error(name + ": the NPY header claims " + std::to_string(length) + " bytes, the file has " +
                 std::to_string(text.size() - start) + " after its first " + std::to_string(start));
   const Header header = HeaderParser(text.substr(start, length), name).parse();
-  StoredLayout layout{.fortran_order = header.fortran_order};
-  const StoredType& type = stored_type(header.descr, layout, name);
-  return decode(type, header.shape, bytes.from(start + length), layout, name);
+  NpyLayout out{nullptr, {.fortran_order = header.fortran_order}, header.shape, start + length};
+  out.type = &stored_type(header.descr, out.order, name);
+  return out;
+}
+
+Array parse_npy(const Bytes& bytes, const std::string& name) {
+  const NpyLayout layout = parse_npy_layout(bytes.text(), name);
+  return decode(*layout.type, layout.shape, bytes.from(layout.start), layout.order, name);
 }
 
 Array read_npy(const std::string& path) { return parse_npy(read_file(path), path); }

@@ -2,9 +2,12 @@
 #pragma once
 #include <tightloop/base/array.h>
 #include <tightloop/base/file.h>
+#include <tightloop/io/stored_type.h>
 
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace tightloop::io {
 
@@ -17,6 +20,16 @@ Array read_npy(const std::string& path);
 
 /// The same from bytes; `name` stands for the file in messages.
 Array parse_npy(const Bytes& bytes, const std::string& name);
+
+/// Where and how the values of an NPY file lie.
+struct NpyLayout {
+  const StoredType* type = nullptr;
+  StoredLayout order = {};
+  std::vector<std::int64_t> shape = {};
+  std::size_t start = 0;  ///< of the values in the file
+};
+/// What the header at the start of `text` says; throws as parse_npy().
+NpyLayout parse_npy_layout(std::string_view text, const std::string& name);
 
 /// Writes version 1.0 (2.0 when the header is too long for it) in C order by AtomicFile.
 /// Throws Error for bf16, which NPY does not have.

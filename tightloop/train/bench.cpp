@@ -72,7 +72,7 @@ BenchResult bench(PreparedJob& prepared, double seconds, const std::function<voi
   }
   const double step = median(times);
   const Sampling& sampling = session.sampling();
-  const Sizes sizes{std::min(sampling.batch, sampling.rows), data.train.data.rows()};
+  const Sizes sizes = session.bound().sizes(sampling);
   r.us_per_step = 1e6 * step;
   r.samples_per_s =
       static_cast<double>(data.train.count()) / (static_cast<double>(session.steps_per_epoch()) * step);

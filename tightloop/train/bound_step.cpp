@@ -2,6 +2,7 @@
 #include <tightloop/train/bound_step.h>
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cstring>
 
 namespace tightloop::train {
@@ -14,13 +15,22 @@ std::string check_state(std::size_t index, const char* what) {
 }  // namespace
 
 DataSpec walked(DataSpec data, const DataPart& part, bool shuffle) {
-  data.in_order = !shuffle && part.rows.empty();
+  data.streamed = part.is_stream();
+  data.in_order = data.streamed || (!shuffle && part.rows.empty());
   data.window = part.window;
-  data.repeats = shuffle && !part.weighted.empty();
+  data.repeats = shuffle && !part.weighted.empty() && !data.streamed;
   data.transforms = part.transforms.value_or(data::Transforms());
-  if (data.transforms.mixes() && !part.rows.empty())
+  if (data.transforms.mixes() && !part.rows.empty() && !data.streamed)
     data.partners = Array::of<std::int64_t>({static_cast<std::int64_t>(part.rows.size())}, part.rows);
   return data;
+}
+
+DataPart stream(std::shared_ptr<const data::Samples> samples, const data::LoaderOptions& loader) {
+  data::Dataset types = data::prototype(*samples);
+  DataPart out{std::move(types)};
+  out.samples = std::move(samples);
+  out.loader = loader;
+  return out;
 }
 
 BoundStep::BoundStep(StepGraph step, const DataPart& part, const CompileOptions& options)
@@ -28,16 +38,69 @@ BoundStep::BoundStep(StepGraph step, const DataPart& part, const CompileOptions&
   for (const Tensor& t : program_.graph().inputs) {
     if (ir::input_role(t.node()) != "data") continue;
     const std::string name = ir::input_name(t.node());
-    program_.bind(name, part_.data[name.substr(data_name("").size())]);
+    data_inputs_.emplace_back(program_.input_index(name), name.substr(data_name("").size()));
+    if (!part_.is_stream()) program_.bind(name, part_.data[data_inputs_.back().second]);
   }
 }
 
+void BoundStep::reserve(const Sampling& sampling) {
+  if (!part_.is_stream()) return program_.reserve(sampling);
+  const std::int64_t rows = std::min(sampling.batch, sampling.rows);
+  program_.reserve({.rows = rows, .batch = rows});
+}
+
+Sizes BoundStep::sizes(const Sampling& sampling) const {
+  const std::int64_t rows = std::min(sampling.batch, sampling.rows);
+  return {rows, part_.is_stream() ? rows : part_.data.rows()};
+}
+
+void BoundStep::bind_batch(const data::LoadedBatch& batch) {
+  batch_ = batch;
+  for (const auto& [input, field] : data_inputs_) program_.bind(input, bound_data(field));
+}
+
+const Array& BoundStep::bound_data(const std::string& field) const {
+  if (!part_.is_stream()) return part_.data[field];
+  if (field == kSampleField) return batch_.numbers;
+  const auto& fields = part_.samples->fields();
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    if (fields[f].name == field) return batch_.fields[f];
+  throw InternalError("bound_data: no field '" + field + "'");
+}
+
+Sampling BoundStep::load(const Sampling& sampling, std::int64_t step) {
+  if (!part_.is_stream()) return sampling;
+  if (loader_ == nullptr) {
+    data::LoaderOptions options = part_.loader;
+    options.repeat = !step_.training;
+    loader_ = std::make_unique<data::Loader>(part_.samples, sampling, options);
+  }
+  bind_batch(loader_->at(step));
+  return {.rows = batch_.rows, .batch = batch_.rows, .passes = sampling.steps_per_epoch()};
+}
+
+void BoundStep::run(const Sampling& sampling, std::int64_t first, std::int64_t steps) {
+  if (!part_.is_stream()) return program_.run(sampling, first, steps);
+  for (std::int64_t step = first; step < first + steps; ++step) program_.run(load(sampling, step), step, 1);
+}
+
+std::string BoundStep::row_text(std::int64_t row) const {
+  if (!part_.is_stream()) return fmt::format("row {} (rows count from 1)", row + 1);
+  const std::int64_t number = batch_.numbers.int_at(row);
+  const std::string plain = fmt::format("sample {}", number + 1), name = part_.samples->name(number);
+  return plain + (name == plain ? "" : fmt::format(" ({})", name));
+}
+
+std::map<std::int64_t, std::string> BoundStep::skipped() const {
+  return loader_ == nullptr ? std::map<std::int64_t, std::string>() : loader_->skipped();
+}
+
 Sampling BoundStep::sampling(std::int64_t batch, bool shuffle, bool drop_last, std::uint64_t seed) const {
-  require(step_.graph.input(kFirstRow) == nullptr || (!shuffle && part_.rows.empty()),
+  require(part_.is_stream() || step_.graph.input(kFirstRow) == nullptr || (!shuffle && part_.rows.empty()),
           "a step that reads rows in order");
   Sampling s{.rows = part_.count(), .batch = batch, .shuffle = shuffle, .drop_last = drop_last, .seed = seed};
   s.subset = part_.rows.empty() ? nullptr : part_.rows.data();
-  s.data_rows = part_.data.rows();
+  s.data_rows = part_.total();
   if (shuffle && !part_.weighted.empty()) {
     require(static_cast<std::int64_t>(part_.weighted.size()) == part_.count(),
             "a weight for each row of the part");
@@ -77,8 +140,10 @@ void BoundStep::check_data() {
   for (std::size_t i = 0; i < check_rows_.size(); ++i)
     if (const std::int64_t row = check_rows_[i].int_at(0); row >= 0) {
       const nn::Check& check = step_.checks[i];
+      const bool named = part_.is_stream() && check.least_rows == 0;
       throw Error(check.text(row + 1, check_values_[i].at(0)) +
-                  (check.least_rows > 0 ? "" : " (rows count from 1)"));
+                  (check.least_rows > 0 ? "" : " (rows count from 1)") +
+                  (named ? "; " + part_.samples->name(row) : ""));
     }
 }
 

@@ -25,7 +25,7 @@ bool reads_data(const ir::Node& node) {
 /// Watches the interpreter and keeps the first node that made a value not finite of finite ones.
 class Watch : public backends::Observer {
  public:
-  explicit Watch(const std::vector<std::int64_t>& rows) : rows_(rows) {}
+  Watch(const BoundStep& bound, const std::vector<std::int64_t>& rows) : bound_(bound), rows_(rows) {}
 
   void saw(const ir::Node& node, const Array& value) override {
     if (node.op->name == "constant") return;
@@ -53,14 +53,16 @@ class Watch : public backends::Observer {
       const std::int64_t row =
           rows_[static_cast<std::size_t>(at / std::max<std::int64_t>(1, value.count() / value.dims()[0]))];
       return {Origin::Kind::data,
-              fmt::format("{} in the data of '{}', row {} (rows count from 1)", value_text(value.at(at)),
-                          ir::input_name(node.inputs[0].node()).substr(data_name("").size()), row + 1)};
+              fmt::format("{} in the data of '{}', {}", value_text(value.at(at)),
+                          ir::input_name(node.inputs[0].node()).substr(data_name("").size()),
+                          bound_.row_text(row))};
     }
     const std::string where = node.scope.empty() ? "" : fmt::format(" in '{}'", node.scope);
     return {Origin::Kind::operation, fmt::format("op {}{} of type {}: {}", node.op->name, where,
                                                  to_string(node.type), value_text(value.at(at)))};
   }
 
+  const BoundStep& bound_;
   const std::vector<std::int64_t>& rows_;
   std::unordered_set<const ir::Node*> bad_;
   Origin found_;
@@ -79,7 +81,7 @@ Interpretable interpretable(BoundStep& bound, const std::vector<std::int64_t>& r
   for (const Tensor& t : out.graph.inputs) {
     const std::string name = ir::input_name(t.node()), role = ir::input_role(t.node());
     if (role == "data")
-      out.inputs.push_back(bound.part().data[name.substr(data_name("").size())]);
+      out.inputs.push_back(bound.bound_data(name.substr(data_name("").size())));
     else if (role == "rows")
       out.inputs.push_back(Array::of<std::int64_t>({static_cast<std::int64_t>(rows.size())}, rows));
     else if (role == "first")
@@ -111,10 +113,11 @@ std::vector<std::int64_t> rows_of(const Sampling& sampling, std::int64_t step) {
   return rows;
 }
 
-backends::InterpretOptions options_for(const std::vector<std::int64_t>& rows, const BoundStep& bound,
+backends::InterpretOptions options_for(const std::vector<std::int64_t>& rows, const Sampling& sampling,
                                        std::int64_t step, std::uint64_t seed) {
   backends::InterpretOptions options;
-  options.sizes = {static_cast<std::int64_t>(rows.size()), bound.part().data.rows()};
+  options.sizes = {static_cast<std::int64_t>(rows.size()),
+                   sampling.data_rows != 0 ? sampling.data_rows : sampling.rows};
   options.step = step;
   options.seed = seed;
   return options;
@@ -159,21 +162,24 @@ std::int64_t first_difference(const Array& compiled, const Array& interpreted, c
 
 std::string value_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
 
-Origin first_non_finite(BoundStep& bound, const Sampling& sampling, std::int64_t step, std::uint64_t seed) {
+Origin first_non_finite(BoundStep& bound, const Sampling& whole, std::int64_t step, std::uint64_t seed) {
+  const Sampling sampling = bound.load(whole, step);
   const auto rows = rows_of(sampling, step);
   const Interpretable run = interpretable(bound, rows, sampling.at(step));
-  Watch watch(rows);
-  auto options = options_for(rows, bound, step, seed);
+  Watch watch(bound, rows);
+  auto options = options_for(rows, sampling, step, seed);
   options.observer = &watch;
   backends::interpret(run.graph, run.inputs, options);
   return watch.found();
 }
 
-std::optional<Difference> verify_step(BoundStep& bound, const Sampling& sampling, std::int64_t step,
+std::optional<Difference> verify_step(BoundStep& bound, const Sampling& whole, std::int64_t step,
                                       std::uint64_t seed, double tolerance) {
+  const Sampling sampling = bound.load(whole, step);
   const auto rows = rows_of(sampling, step);
   const Interpretable run = interpretable(bound, rows, sampling.at(step));
-  const auto interpreted = backends::interpret(run.graph, run.inputs, options_for(rows, bound, step, seed));
+  const auto interpreted =
+      backends::interpret(run.graph, run.inputs, options_for(rows, sampling, step, seed));
   bound.program().set_seed(seed);
   bound.program().run(sampling, step, 1);
   for (std::size_t i = 0; i < interpreted.size(); ++i) {

@@ -14,6 +14,12 @@ void bind_parameters(BoundStep& bound, const ParameterLookup& parameters) {
       bound.program().bind(path, parameters(path));
 }
 
+/// Predictions stand in the order of the samples, so none may be left out.
+DataPart without_skipping(DataPart part) {
+  part.loader.skip = false;
+  return part;
+}
+
 }  // namespace
 
 ParameterLookup parameters_of(const Model& model) {
@@ -31,7 +37,7 @@ Evaluator::Evaluator(const Model& model, const nn::LossFn& loss, Metrics metrics
 
 Evaluation Evaluator::run() {
   bound_.reset();
-  bound_.program().run(sampling_, 0, sampling_.steps_per_epoch());
+  bound_.run(sampling_, 0, sampling_.steps_per_epoch());
   bound_.check_data();
   Evaluation out{bound_.mean_loss(), {}};
   for (std::size_t m = 0; m < metrics_.size(); ++m) {
@@ -43,17 +49,18 @@ Evaluation Evaluator::run() {
   return out;
 }
 
-Array predict_all(const Model& model, const DataSpec& data, const DataPart& part, std::int64_t batch,
+Array predict_all(const Model& model, const DataSpec& data, const DataPart& given, std::int64_t batch,
                   const CompileOptions& options) {
+  const DataPart part = without_skipping(given);
   BoundStep bound(prediction_step(model, walked(data, part)), part, options);
   bind_parameters(bound, parameters_of(model));
   bound.reset();
   const Sampling sampling = bound.sampling(batch);
-  std::vector<std::int64_t> dims = bound.step().prediction.shape.values({part.count(), part.data.rows()});
+  std::vector<std::int64_t> dims = bound.step().prediction.shape.values({part.count(), part.total()});
   Array out(bound.step().prediction.dtype, dims);
   std::byte* to = out.bytes();
   for (std::int64_t step = 0; step < sampling.steps_per_epoch(); ++step) {
-    bound.program().run(sampling, step, 1);
+    bound.run(sampling, step, 1);
     const Array y = bound.program().result("prediction");
     std::memcpy(to, y.bytes(), y.size_bytes());
     to += y.size_bytes();

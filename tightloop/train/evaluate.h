@@ -9,8 +9,9 @@
 namespace tightloop::train {
 
 struct Evaluation {
-  double loss = 0;              ///< weighted over all rows: the same for every batch size
-  std::vector<double> metrics;  ///< in the order of the Metrics
+  double loss = 0;                        ///< weighted over all rows: the same for every batch size
+  std::vector<double> metrics;            ///< in the order of the Metrics
+  std::vector<std::string> skipped = {};  ///< by Trainer::evaluate(): samples of a stream that were left out
 };
 
 /// Finds the memory of a parameter or buffer by its path.

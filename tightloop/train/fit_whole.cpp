@@ -46,7 +46,7 @@ class WholeLoss {
   double operator()(std::span<const double> x, std::span<double> gradient) {
     put(x);
     session_.bound().reset();
-    session_.program().run(session_.sampling(), 0, session_.steps_per_epoch());
+    session_.bound().run(session_.sampling(), 0, session_.steps_per_epoch());
     session_.bound().check_data();
     optim::flatten(gradients_, gradient);
     for (double& g : gradient) g /= weight_.at(0);
@@ -147,6 +147,11 @@ History fit_whole(const Model& model, const nn::LossFn& loss, const optim::Lbfgs
     throw Error(
         "lbfgs compares losses over the same rows, so it takes no sampler that draws rows and no random "
         "transforms; take another optimizer, or leave them out");
+  if (data.train.is_stream())
+    throw Error(
+        "lbfgs goes through all rows several times a step and wants them in memory, but the training data is "
+        "a "
+        "stream: take data.memory = \"resident\" or another optimizer");
   return Fit(model, loss, optimizer, data, options, metrics).run();
 }
 

@@ -23,9 +23,14 @@ std::size_t data_bytes(const TrainingData& data) {
 }
 
 std::size_t step_temporaries(const BoundStep& bound, const Sampling& sampling) {
-  const auto report =
-      bound.program().memory({std::min(sampling.batch, sampling.rows), bound.part().data.rows()});
+  const auto report = bound.program().memory(bound.sizes(sampling));
   return report.temporaries + report.results;
+}
+
+/// What the loader of a stream holds, and the workspace of its threads aside.
+std::size_t batch_bytes(const DataPart& part, std::int64_t batch) {
+  if (!part.is_stream()) return 0;
+  return data::Loader::buffer_bytes(*part.samples, std::min(batch, part.count()), part.loader);
 }
 
 std::size_t state_bytes(const BoundStep& bound) {
@@ -83,6 +88,7 @@ MemoryPlan plan_memory(const PreparedJob& prepared, const Session& session) {
   const auto& bound = session.bound();
   MemoryPlan plan;
   plan.data = data_bytes(prepared.data.data);
+  plan.batches = batch_bytes(prepared.data.data.train, session.sampling().batch);
   plan.kept = state_bytes(bound);
   plan.states = plan.kept;
   const auto& used = bound.step().parameters;
@@ -104,6 +110,7 @@ MemoryPlan plan_memory(PreparedJob& prepared) {
   if (!data.validation) return plan;
   const Evaluator evaluator(model, prepared.loss, prepared.metrics, spec, *data.validation,
                             o.evaluation_batch(), parameters_of(model), o.compile);
+  plan.batches += batch_bytes(*data.validation, o.evaluation_batch());
   plan.temporaries += step_temporaries(evaluator.bound(), evaluator.sampling());
   return plan;
 }

@@ -12,11 +12,12 @@ namespace tightloop::train {
 /// The bytes that a training holds beside the program itself.
 struct MemoryPlan {
   std::size_t data = 0;         ///< training and validation arrays, and the rows of a split
+  std::size_t batches = 0;      ///< batches of streams, made ahead
   std::size_t states = 0;       ///< parameters, buffers, optimizer, sums
   std::size_t kept = 0;         ///< the states of the last chunk's start
   std::size_t temporaries = 0;  ///< buffers of the step and of the evaluation, results included
   std::int64_t steps_per_epoch = 0;
-  std::size_t total() const { return data + states + kept + temporaries; }
+  std::size_t total() const { return data + batches + states + kept + temporaries; }
 };
 
 /// Compiles the job's step and evaluation and adds up what they will hold.

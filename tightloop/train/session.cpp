@@ -69,7 +69,7 @@ Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimi
   check_batches(bound_.step(), sampling_);
   program().set_seed(seed_);
   bind_parameters();
-  program().reserve(sampling_);
+  bound_.reserve(sampling_);
   for (const auto& name : program().state_names()) {
     states_.push_back(program().state(name));
     kept_.push_back(states_.back().clone());
@@ -107,7 +107,7 @@ bool Session::parameters_finite() const {
 
 void Session::run(std::int64_t steps) {
   keep();
-  program().run(sampling_, step_, steps);
+  bound_.run(sampling_, step_, steps);
   step_ += steps;
   bound_.check_data();
   if (bound_.bad_step() >= 0 || !parameters_finite()) explain(step_);
@@ -121,7 +121,7 @@ void Session::run_verified() {
   if (bound_.bad_step() >= 0 || !parameters_finite()) {
     go_back();
     const bool interpreter_too = first_non_finite(bound_, sampling_, step_, seed_).kind != Origin::Kind::none;
-    program().run(sampling_, step_++, 1);
+    bound_.run(sampling_, step_++, 1);
     if (interpreter_too || !difference) explain(step_);
   }
   if (!difference) return;
@@ -134,7 +134,7 @@ void Session::run_verified() {
 std::int64_t Session::first_bad_update(std::int64_t last) {
   go_back();
   for (; step_ < last; ++step_) {
-    program().run(sampling_, step_, 1);
+    bound_.run(sampling_, step_, 1);
     if (!parameters_finite()) return step_;
   }
   return last;
@@ -144,7 +144,7 @@ void Session::explain(std::int64_t end) {
   const std::int64_t bad = bound_.bad_step();
   const std::int64_t origin = first_bad_update(bad >= 0 ? bad : end);
   go_back();
-  program().run(sampling_, step_, origin - step_);
+  bound_.run(sampling_, step_, origin - step_);
   step_ = origin;
   const Origin cause = first_non_finite(bound_, sampling_, origin, seed_);
   const bool none = cause.kind == Origin::Kind::none;

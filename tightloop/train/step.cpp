@@ -26,6 +26,9 @@ class Builder {
       rows_ = iota({Dim::batch()}, 0) + add_input(kFirstRow, "first", kCounter);
     else
       rows_ = add_input("batch.rows", "rows", {DType::i64, {Dim::batch()}});
+    numbers_ = rows_;
+    if (data.streamed)
+      numbers_ = gather(add_input(data_name(kSampleField), "data", {DType::i64, {Dim::rows()}}), rows_);
     step_ = add_input("run.step", "step", kCounter);
     seed_ = add_input("run.seed", "seed", kCounter);
   }
@@ -36,7 +39,7 @@ class Builder {
   /// i64[B]: the number of each sample in the whole data set. Where a row may come twice in an epoch it is
   /// the place in the epoch's order, so that both are drawn for apart.
   Tensor samples() {
-    if (!data_.repeats) return rows_;
+    if (!data_.repeats) return numbers_;
     if (!samples_.defined()) samples_ = iota({Dim::batch()}, 0) + add_input("batch.place", "first", kCounter);
     return samples_;
   }
@@ -86,7 +89,7 @@ class Builder {
       const Tensor row = add_state(name + "row", kCounter);
       const Tensor value = add_state(name + "value", kSum);
       const Tensor first = logical_and(row < 0.0, checks[i].row >= 0.0);
-      const Tensor found = gather(rows_, maximum(checks[i].row, scalar(0, DType::i64)));
+      const Tensor found = gather(numbers_, maximum(checks[i].row, scalar(0, DType::i64)));
       add_output(name + "row", select(first, found, row));
       add_output(name + "value", select(first, checks[i].value, value));
     }
@@ -127,7 +130,7 @@ class Builder {
 
   const DataSpec& data_;
   ir::Graph graph_;
-  Tensor rows_, step_, seed_, samples_, epoch_;
+  Tensor rows_, step_, seed_, numbers_, samples_, epoch_;
   data::Transforms::Source batch_;
   Tensor share_;
 };
@@ -243,7 +246,9 @@ StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim:
     add_gradient_sums(builder, parameters, value, optimizer);
   else
     add_updates(builder, parameters, value.value, optimizer);
-  return builder.finish(trace, std::move(context.checks), prediction.type());
+  StepGraph out = builder.finish(trace, std::move(context.checks), prediction.type());
+  out.training = true;
+  return out;
 }
 
 StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metrics& metrics,

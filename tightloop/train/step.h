@@ -38,11 +38,16 @@ struct DataSpec {
   /// The same row may come twice in an epoch: what is drawn for it depends on its place in the epoch's order.
   bool repeats = false;
   Array partners = {};  ///< i64[n]: the rows that may be mixed in; empty: all
+  /// The data are one batch, in order, and the field kSampleField has the numbers of its samples.
+  bool streamed = false;
 
   /// Inputs and target of `data`; `target` empty: the last field.
   static DataSpec of(const data::Dataset& data, const std::string& target = "",
                      std::vector<data::FieldScale> scales = {});
 };
+
+/// The field of a stream with the number of each sample in the whole data: i64[N].
+inline constexpr const char* kSampleField = "stream.sample";
 
 /// The name of a data field as a graph input.
 std::string data_name(const std::string& field);
@@ -56,6 +61,7 @@ struct StepGraph {
   std::vector<nn::Check> checks;
   std::vector<std::string> parameters;  ///< paths of those that it reads, and of buffers
   TensorType prediction;
+  bool training = false;  ///< what is random in a stream's samples differs from epoch to epoch
 };
 
 /// The input that holds the batch's first row, where rows are read in order; no parameter has this name.

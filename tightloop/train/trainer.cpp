@@ -71,10 +71,16 @@ class Fit {
   History run() {
     for (std::int64_t epoch = 1; session_.step() < total_ && !history_.stopped; ++epoch) run_epoch(epoch);
     history_.steps = session_.step();
+    add_skipped(session_.bound());
+    if (evaluator_) add_skipped(evaluator_->bound());
     return std::move(history_);
   }
 
  private:
+  void add_skipped(const BoundStep& bound) {
+    for (const auto& [number, what] : bound.skipped()) history_.skipped.push_back(what);
+  }
+
   void run_epoch(std::int64_t epoch) {
     session_.bound().reset();
     const std::int64_t first = session_.step();
@@ -179,9 +185,11 @@ Evaluation Trainer::evaluate(const Model& model, const nn::LossFn& loss, const D
                              const std::vector<data::FieldScale>& scales, const std::string& target) {
   initialize_missing(model, options_.seed);
   const DataSpec spec = DataSpec::of(part.data, target, scales);
-  return Evaluator(model, loss, metrics_, spec, part, options_.evaluation_batch(), parameters_of(model),
-                   options_.compile)
-      .run();
+  Evaluator evaluator(model, loss, metrics_, spec, part, options_.evaluation_batch(), parameters_of(model),
+                      options_.compile);
+  Evaluation out = evaluator.run();
+  for (const auto& [number, what] : evaluator.bound().skipped()) out.skipped.push_back(what);
+  return out;
 }
 
 Array Trainer::predict(const Model& model, const DataPart& inputs,

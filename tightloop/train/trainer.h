@@ -6,6 +6,7 @@
 #include <tightloop/train/evaluate.h>
 #include <tightloop/train/session.h>
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,7 +37,8 @@ struct EpochRecord {
 struct History {
   std::vector<EpochRecord> epochs;
   std::int64_t steps = 0;
-  bool stopped = false;  ///< by the observer, before its end
+  bool stopped = false;                   ///< by the observer, before its end
+  std::vector<std::string> skipped = {};  ///< samples of streams that were left out, and why
 };
 
 /// Sees a run from outside. Called between chunks, from the thread that called fit().
@@ -74,7 +76,7 @@ struct TrainingData {
   std::string target = {};
 };
 
-/// Trains, evaluates and predicts with models whose data lies in memory.
+/// Trains, evaluates and predicts.
 class Trainer {
  public:
   explicit Trainer(TrainerOptions options = {});
@@ -92,12 +94,23 @@ class Trainer {
               const data::Dataset& train, const data::Dataset& validation) {
     return fit(model_of(module), loss, optimizer, {.train = {train}, .validation = DataPart{validation}});
   }
+  /// The same with streams, see stream().
+  template <std::derived_from<nn::Module> M>
+  History fit(M& module, const nn::LossFn& loss, const optim::Optimizer& optimizer, DataPart train,
+              std::optional<DataPart> validation = {}) {
+    return fit(model_of(module), loss, optimizer,
+               {.train = std::move(train), .validation = std::move(validation)});
+  }
   History fit(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
               const TrainingData& data);
 
   template <class M>
   Evaluation evaluate(M& module, const nn::LossFn& loss, const data::Dataset& data) {
     return evaluate(model_of(module), loss, DataPart{data});
+  }
+  template <std::derived_from<nn::Module> M>
+  Evaluation evaluate(M& module, const nn::LossFn& loss, const DataPart& part) {
+    return evaluate(model_of(module), loss, part);
   }
   Evaluation evaluate(const Model& model, const nn::LossFn& loss, const DataPart& part,
                       const std::vector<data::FieldScale>& scales = {}, const std::string& target = "");
@@ -106,6 +119,10 @@ class Trainer {
   template <class M>
   Array predict(M& module, const data::Dataset& inputs) {
     return predict(model_of(module), DataPart{inputs});
+  }
+  template <std::derived_from<nn::Module> M>
+  Array predict(M& module, const DataPart& inputs) {
+    return predict(model_of(module), inputs);
   }
   Array predict(const Model& model, const DataPart& inputs, const std::vector<data::FieldScale>& scales = {});
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Image files: one source a format, listed by index.def.
+#include <tightloop/data/images/image.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tightloop::data {
+
+/// A format of image files: one line of the index.
+struct ImageFormat {
+  std::string_view name;
+  std::string_view suffixes;  ///< ".jpg .jpeg", lower case
+  bool (*begins)(std::span<const std::byte> bytes);
+  /// Both throw Error naming `name` for what is damaged, cut short or too large.
+  ImageHeader (*header)(std::span<const std::byte> bytes, const std::string& name);
+  /// The pixels as stored. With `reduce` 2, 4 or 8 a format that can decodes them at that fraction of the
+  /// size, rounded up; others ignore it.
+  Image (*decode)(std::span<const std::byte> bytes, const std::string& name, int reduce);
+};
+
+std::span<const ImageFormat> image_formats();
+
+/// The format of the content. Throws Error naming `name` when it is none of them.
+const ImageFormat& image_format(std::span<const std::byte> bytes, const std::string& name);
+/// Whether a file name ends as those of images do, in upper or lower case.
+bool has_image_suffix(std::string_view file);
+
+}  // namespace tightloop::data
