@@ -13,12 +13,17 @@
 #include <tightloop/data/split.h>
 #include <tightloop/data/transforms/transform.h>
 #include <tightloop/data/window.h>
+#include <tightloop/data/describe.h>
+#include <tightloop/data/normalize.h>
+#include <tightloop/data/vocabulary.h>
 #include <tightloop/engine/compile.h>
 #include <tightloop/engine/evaluate.h>
 #include <tightloop/engine/functional.h>
 #include <tightloop/engine/print.h>
+#include <tightloop/io/cifar.h>
 #include <tightloop/io/idx.h>
 #include <tightloop/io/npy.h>
+#include <tightloop/io/npz.h>
 #include <tightloop/io/state_dict.h>
 #include <tightloop/ir/tensor.h>
 #include <tightloop/nn/nn.h>

@@ -2,6 +2,8 @@
 #include <tests/support/files.h>
 #include <tightloop/data/csv.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <random>
 
@@ -237,6 +239,97 @@ TEST(Csv, ManyRowsKeepTheirPlaces) {
   for (int i = 0; i < 5000; ++i) text += std::to_string(i) + "," + std::to_string(i * i) + "\n";
   const Array a = csv(text).column("j", DType::i64);
   for (std::int64_t i = 0; i < 5000; ++i) ASSERT_EQ(a.int_at(i), i * i);
+}
+
+TEST(Csv, NumbersAreRoundedAsTheirDigitsSay) {
+  std::mt19937_64 random(11);
+  std::string text = "x,t\n";
+  std::vector<std::string> want;
+  for (int i = 0; i < 20000; ++i) {
+    std::string digits = i % 3 == 0 ? "-" : i % 3 == 1 ? "+" : "";
+    for (unsigned n = random() % 12; n > 0; --n) digits += static_cast<char>('0' + random() % 10);
+    if (i % 5 != 0) digits += '.';
+    for (unsigned n = 1 + random() % 12; n > 0; --n) digits += static_cast<char>('0' + random() % 10);
+    if (i % 4 == 0) digits += "e" + std::to_string(static_cast<int>(random() % 28) - 14);
+    want.push_back(digits);
+    text += digits + ",0\n";
+  }
+  // Halfway between two floats, and nearly so.
+  for (const char* s :
+       {"16777217", "16777217.0000001", "1.00000005960464477539", "0.1", "8388608.5", "1e22", "1e23"}) {
+    want.emplace_back(s);
+    text += std::string(s) + ",0\n";
+  }
+  const CsvFile file = csv(text);
+  const Array f = file.column("x", DType::f32), d = file.column("x", DType::f64);
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    ASSERT_EQ(f.as<float>()[i], std::strtof(want[i].c_str(), nullptr)) << want[i];
+    ASSERT_EQ(d.as<double>()[i], std::strtod(want[i].c_str(), nullptr)) << want[i];
+  }
+}
+
+/// A table of numbers and texts, some in quotes that hold line ends; with `broken` something is wrong in it.
+std::string random_table(std::mt19937& random, bool broken) {
+  const std::string ends[] = {"\n", "\r\n", "\r", "\n\n", "\r\n\r\n"};
+  const std::string end = ends[random() % 5];
+  const std::string wrong[] = {"x", "1,2", "\"open", "a\"b", "\"a\"b", std::string(1, '\0'), "\"1\n2"};
+  std::string out = "n,t,m" + end;
+  const unsigned rows = 1 + random() % 60, bad = broken ? random() % rows : rows;
+  for (unsigned r = 0; r < rows; ++r) {
+    out += r == bad            ? wrong[random() % 7]
+           : random() % 4 == 0 ? "\"12.5\""
+                               : std::to_string(random() % 100000);
+    out += random() % 3 == 0 ? ",\"te" + end + "x\"\"t, " + std::to_string(random() % 3) + "\"," : ",plain,";
+    out += random() % 9 == 0 ? "" : std::to_string(random() % 1000) + "e-3";
+    if (r + 1 != rows || random() % 2 == 0) out += end;
+  }
+  return out;
+}
+
+TEST(Csv, ThreadsChangeNothing) {
+  std::mt19937 random(7);
+  const std::vector<ColumnRequest> wanted{{{0}, DType::f64},
+                                          {.columns = {2, 1}, .missing = true, .texts = {1}},
+                                          {.columns = {1}, .dtype = DType::i64, .texts = {0}}};
+  int refused = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const std::string text = random_table(random, round % 2 == 1);
+    std::vector<ColumnValues> first;
+    std::string said;
+    for (const int threads : {1, 2, 3, 8}) {
+      try {
+        const auto got = csv(text, {.threads = threads}).read_columns(wanted);
+        ASSERT_EQ(said, "");
+        if (threads == 1) first = got;
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          ASSERT_EQ(got[i].values.type_string(), first[i].values.type_string());
+          ASSERT_EQ(got[i].names, first[i].names);
+          for (std::int64_t k = 0; k < got[i].values.count(); ++k) {
+            const double a = got[i].values.at(k), b = first[i].values.at(k);
+            ASSERT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << text;
+          }
+        }
+      } catch (const Error& e) {
+        if (threads == 1) said = e.what(), ++refused;
+        ASSERT_EQ(said, e.what()) << text;
+      }
+    }
+  }
+  EXPECT_GT(refused, 800);
+}
+
+TEST(Csv, MissingNumbersAndTextsWhereAskedFor) {
+  const CsvFile file = csv("a,b,c\n1,NA,red\n,2,\"bl\"\"ue\"\nnan,3,red\n");
+  const std::vector<ColumnRequest> wanted{{.columns = {0, 2, 1}, .missing = true, .texts = {1}}};
+  const auto got = file.read_columns(wanted)[0];
+  EXPECT_EQ(got.names, (std::vector<std::vector<std::string>>{{"bl\"ue", "red"}}));
+  const std::vector<double> want{1, 1, NAN, NAN, 0, 2, NAN, 1, 3};
+  for (std::int64_t i = 0; i < 9; ++i) {
+    const double w = want[static_cast<std::size_t>(i)];
+    EXPECT_TRUE(got.values.at(i) == w || (std::isnan(w) && std::isnan(got.values.at(i)))) << i;
+  }
+  const std::vector<ColumnRequest> bad{{.columns = {2}, .missing = true}};
+  EXPECT_ERROR(file.read_columns(bad), "row 1 (line 2), column 'c': 'red' is not a number");
 }
 
 TEST(Csv, SharedFixtures) {

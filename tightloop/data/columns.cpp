@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
+#include <tightloop/data/column_rule.h>
 #include <tightloop/data/columns.h>
 
 #include <algorithm>
@@ -70,6 +71,17 @@ std::vector<std::size_t> select_columns(const std::vector<std::string>& have,
     if (!any) nothing_matches(entry, have, source);
   }
   if (out.empty()) throw Error(source + ": no column is selected");
+  return out;
+}
+
+ColumnRule rule_for(std::span<const ColumnRule> rules, const std::string& column) {
+  const auto named = [&](const ColumnRule& r) { return r.match == column; };
+  auto found = std::find_if(rules.begin(), rules.end(), named);
+  if (found == rules.end())
+    found = std::find_if(rules.begin(), rules.end(),
+                         [&](const ColumnRule& r) { return matches(r.match, column); });
+  ColumnRule out = found == rules.end() ? ColumnRule{} : *found;
+  out.match = column;
   return out;
 }
 

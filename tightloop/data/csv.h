@@ -4,6 +4,7 @@
 #include <tightloop/base/file.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,19 +13,34 @@
 
 namespace tightloop::data {
 
+struct CsvRow;
+
 struct CsvOptions {
   /// 0: tab for a name ending in .tsv (or .tsv.gz), comma otherwise.
   char separator = 0;
   /// Whether the first record names the columns; unset: it does unless all its fields are numbers.
   /// Without a header the columns are named "0", "1", ...
   std::optional<bool> header = std::nullopt;
+  /// Most threads of a read; 0: as many as the size is worth. Results and errors do not depend on it.
+  int threads = 0;
 };
 
 /// Columns to read into one array.
 struct ColumnRequest {
   std::vector<std::size_t> columns;  ///< positions in CsvFile::columns()
   DType dtype = DType::f32;          ///< f32, f64, i32 or i64
+  bool missing = false;              ///< f32 and f64: a missing number is NaN instead of an error
+  /// Places in `columns` that hold texts: the array gets the texts' places in ColumnValues::names.
+  std::vector<std::size_t> texts = {};
 };
+
+struct ColumnValues {
+  Array values;  ///< [rows, columns]
+  std::vector<std::vector<std::string>>
+      names;  ///< one a place of `texts`: the distinct texts, sorted by bytes
+};
+
+inline constexpr std::size_t kMostTexts = 65536;  ///< more different texts are no classes
 
 /// What every field of a column is.
 enum class ColumnKind : std::uint8_t { whole, number, text };
@@ -45,7 +61,7 @@ class CsvFile {
  public:
   static CsvFile open(const std::string& path, const CsvOptions& options = {});
   /// `name` stands for the file in messages.
-  static CsvFile parse(Bytes bytes, std::string name, const CsvOptions& options = {});
+  static CsvFile parse(const Bytes& bytes, std::string name, const CsvOptions& options = {});
 
   const std::string& name() const { return name_; }
   /// The names of the columns, all different.
@@ -56,25 +72,39 @@ class CsvFile {
 
   /// One array [rows, columns] a request. Throws Error when there are no rows.
   std::vector<Array> read(std::span<const ColumnRequest> requests) const;
+  /// The same with the names of texts. Throws Error on more than kMostTexts of them in a column.
+  std::vector<ColumnValues> read_columns(std::span<const ColumnRequest> requests) const;
   /// One column as [rows].
   Array column(std::string_view name, DType dtype) const;
   /// A column of class names. With `names`, every text must be one of them (the vocabulary of the
   /// training data); without, they are collected. Throws Error on an empty field, an unknown class, or more
   /// than `limit` classes.
   ClassColumn classes(std::size_t column, const std::vector<std::string>* names = nullptr,
-                      std::size_t limit = 65536) const;
+                      std::size_t limit = kMostTexts) const;
   ColumnKind kind(std::size_t column) const;
   /// The number of rows without the header; zero is no error here.
   std::int64_t rows() const;
 
+  /// Walks the rows one after the other, each cut into its fields.
+  std::int64_t for_each_row(const std::function<void(const CsvRow&)>& function) const;
+  /// "a.csv: row 2 (line 3), column 'x': "
+  std::string where(const CsvRow& row, std::size_t column) const;
+
  private:
-  template <class Row>
-  std::int64_t for_each_row(Row row) const;
+  /// Nothing when a record is wrong, there are no rows, or a column has more than `limit` texts.
+  std::optional<std::vector<ColumnValues>> try_read(std::span<const ColumnRequest> requests,
+                                                    std::size_t limit) const;
+  /// What try_read() stumbled over, found row by row so that it does not depend on threads.
+  [[noreturn]] void explain(std::span<const ColumnRequest> requests) const;
+  [[noreturn]] void explain_classes(std::size_t column, const std::vector<std::string>* names,
+                                    std::size_t limit) const;
+  [[noreturn]] void no_rows() const;
 
   Bytes bytes_;
   std::string name_;
   char separator_ = ',';
   bool header_ = true;
+  int threads_ = 0;
   std::vector<std::string> columns_;
 };
 

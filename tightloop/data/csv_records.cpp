@@ -16,11 +16,14 @@ std::string CsvCell::value() const {
   return out;
 }
 
+std::size_t byte_order_mark(std::string_view text, const std::string& name) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    throw Error(name + ": line 1: the text is UTF-16; save it as UTF-8");
+  return text.starts_with("\xef\xbb\xbf") ? 3 : 0;
+}
+
 CsvRecords::CsvRecords(std::string_view text, char separator, const std::string& name)
     : at_(text.data()), end_(text.data() + text.size()), name_(name), separator_(separator) {
-  if (text.starts_with("\xef\xbb\xbf")) at_ += 3;
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
-    fail(1, "the text is UTF-16; save it as UTF-8");
   for (const char c : {separator, '\n', '\r', '"', '\0'}) special_[static_cast<unsigned char>(c)] = true;
 }
 

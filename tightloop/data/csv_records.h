@@ -15,6 +15,20 @@ struct CsvCell {
   std::string value() const;  ///< with doubled quotes made single
 };
 
+/// A record of a table, counted.
+struct CsvRow {
+  const std::vector<CsvCell>& cells;
+  std::int64_t number;  ///< from 1, without the header
+  std::int64_t line;    ///< from 1, that it begins on
+
+  std::string where() const {
+    return "row " + std::to_string(number) + " (line " + std::to_string(line) + ")";
+  }
+};
+
+/// The bytes of the byte order mark that `text` begins with. Throws Error naming `name` on that of UTF-16.
+std::size_t byte_order_mark(std::string_view text, const std::string& name);
+
 /// Walks the records of CSV text (RFC 4180; records end in LF, CRLF or a lone CR; blank lines are
 /// skipped; the last needs no end). Throws Error naming the file and the line: a quote that is never
 /// closed, a quote inside an unquoted field, text behind a closing quote, a NUL byte.
@@ -26,6 +40,10 @@ class CsvRecords {
   /// Moves to the next record; false at the end.
   bool next();
   const std::vector<CsvCell>& cells() const { return cells_; }
+  /// Behind the record and its line end.
+  const char* at() const { return at_; }
+  /// Goes on at a record's beginning; lines count from there.
+  void go_to(const char* record) { at_ = record, line_ = 1; }
   /// The line (from 1) that the record begins on.
   std::int64_t line() const { return record_line_; }
 
