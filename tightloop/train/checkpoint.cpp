@@ -48,16 +48,6 @@ std::int64_t number_in(const std::string& text) {
   return value;
 }
 
-/// The step that a file's name tells, or -1.
-std::int64_t step_in_name(const std::string& name) {
-  const bool fits =
-      name.size() > kPrefix.size() + kSuffix.size() && name.starts_with(kPrefix) && name.ends_with(kSuffix);
-  if (!fits) return -1;
-  const std::string digits = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-  const bool number = digits.find_first_not_of("0123456789") == std::string::npos;
-  return number ? number_in(digits) : -1;
-}
-
 FoundCheckpoint newest(const std::string& folder) {
   FoundCheckpoint out;
   for (const std::string& path : checkpoints_in(folder)) {
@@ -108,11 +98,21 @@ Checkpoint read_checkpoint(const std::string& path) {
 
 std::string checkpoint_name(std::int64_t step) { return fmt::format("{}{:08}{}", kPrefix, step, kSuffix); }
 
+std::int64_t step_in_name(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  const bool fits =
+      name.size() > kPrefix.size() + kSuffix.size() && name.starts_with(kPrefix) && name.ends_with(kSuffix);
+  if (!fits) return -1;
+  const std::string digits = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+  const bool number = digits.find_first_not_of("0123456789") == std::string::npos;
+  return number ? number_in(digits) : -1;
+}
+
 std::vector<std::string> checkpoints_in(const std::string& folder) {
   std::vector<std::pair<std::int64_t, std::string>> found;
   std::error_code ec;
   for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec))
-    if (const auto step = step_in_name(it->path().filename().string()); step >= 0)
+    if (const auto step = step_in_name(it->path().string()); step >= 0)
       found.emplace_back(step, it->path().string());
   std::sort(found.rbegin(), found.rend());
   std::vector<std::string> out;
@@ -122,7 +122,7 @@ std::vector<std::string> checkpoints_in(const std::string& folder) {
 
 FoundCheckpoint find_checkpoint(const std::string& folder, const std::string& which) {
   if (which == "last") return newest(folder);
-  const std::string path = which == "best" ? (fs::path(folder) / "best.safetensors").string() : which;
+  const std::string path = which == "best" ? (fs::path(folder) / kBestCheckpoint).string() : which;
   return {path, read_checkpoint(path), {}};
 }
 

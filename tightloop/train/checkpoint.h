@@ -29,8 +29,11 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 /// Throws Error naming the file when it is no checkpoint, is cut short, or does not agree with its checksum.
 Checkpoint read_checkpoint(const std::string& path);
 
+inline constexpr const char* kBestCheckpoint = "best.safetensors";
 /// "step-00000120.safetensors"
 std::string checkpoint_name(std::int64_t step);
+/// The step that a file of this name tells, or -1.
+std::int64_t step_in_name(const std::string& path);
 /// Files of this name in `folder`, the newest first; empty when there is no such folder.
 std::vector<std::string> checkpoints_in(const std::string& folder);
 

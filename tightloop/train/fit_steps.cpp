@@ -28,18 +28,13 @@ class ChunkSize {
   std::int64_t steps_ = 1;
 };
 
-/// The options with what the schedule and the callbacks need.
+/// The options with the callback that the schedule needs.
 TrainerOptions completed(TrainerOptions options) {
   const auto* plateau = options.update.schedule ? options.update.schedule->plateau() : nullptr;
   if (plateau != nullptr)
     options.callbacks.insert(options.callbacks.begin(),
                              std::make_shared<ReduceOnPlateau>(*plateau, options.plateau_metric));
-  for (const auto& callback : options.callbacks) callback->prepare(options.update);
   return options;
-}
-
-SessionOptions session_options(const TrainerOptions& o) {
-  return {o.batch, o.shuffle, o.drop_last, o.seed, o.compile, o.update, o.epochs, o.max_steps};
 }
 
 /// One call of fit().
@@ -53,7 +48,7 @@ class Fit {
         options_(completed(options)),
         metrics_(metrics),
         spec_(DataSpec::of(data.train.data, data.target, data.scales)),
-        session_(model, loss, optimizer, spec_, data.train, session_options(options_)),
+        session_(model, loss, optimizer, spec_, data.train, options_.session()),
         total_(session_.steps()),
         run_(model, options_, session_, optimizer.lr(), data.validation.has_value(), data.train.count()) {}
 
@@ -79,6 +74,7 @@ class Fit {
     if (options_.resume.empty()) return;
     first_ = false;
     run_.resume(read_checkpoint(options_.resume), options_.resume);
+    if (options_.observer != nullptr) options_.observer->resumed(run_.history(), run_.step());
     if (options_.started) options_.started();
   }
 

@@ -44,6 +44,8 @@ class Observer {
   virtual ~Observer() = default;
   virtual void progress(const Progress&) {}
   virtual void epoch(const EpochRecord&) {}
+  /// Before the first chunk of a run that goes on from a checkpoint of step `step`.
+  virtual void resumed(const History& /*before*/, std::int64_t /*step*/) {}
   virtual void note(const std::string& /*text*/) {}  ///< what a callback has to say
   virtual bool stop() { return false; }              ///< true ends the run after the present chunk
 };

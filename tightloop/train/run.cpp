@@ -156,7 +156,9 @@ void Run::read_history(const Array& table) {
 }
 
 Checkpoint Run::checkpoint() {
-  Checkpoint out{step(), {}, {{"walk", walk_text(options_, rows_)}}};
+  std::string weights;  // for load_weights
+  for (const auto& s : model_.module->states()) weights += s.path + "\n";
+  Checkpoint out{step(), {}, {{"walk", walk_text(options_, rows_)}, {"weights", weights}}};
   for (const auto& [name, state] : session_.states()) out.tensors.emplace_back(name, state.clone());
   for (const auto& s : model_.module->states())
     if (!session_.has_state(s.path)) out.tensors.emplace_back(s.path, s.array().clone());

@@ -38,6 +38,13 @@ void check_plain(const TrainerOptions& o) {
 
 }  // namespace
 
+SessionOptions TrainerOptions::session() const {
+  SessionOptions out{batch, shuffle, drop_last, seed, compile, update, epochs, max_steps};
+  if (update.schedule != nullptr && update.schedule->plateau() != nullptr) out.update.scaled_rate = true;
+  for (const auto& callback : callbacks) callback->prepare(out.update);
+  return out;
+}
+
 Trainer::Trainer(TrainerOptions options) : Trainer(options, by_name(options.metrics)) {}
 
 Trainer::Trainer(TrainerOptions options, Metrics metrics)

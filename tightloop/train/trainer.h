@@ -34,6 +34,8 @@ struct TrainerOptions {
   /// A checkpoint to go on from, bit for bit as if the run had not ended; "" starts anew.
   std::string resume = {};
 
+  /// What a session of this run is made with.
+  SessionOptions session() const;
   /// Rows of a batch of an evaluation: more than a small batch for less overhead, few enough for the cache.
   std::int64_t evaluation_batch() const { return batch < 256 ? 256 : batch; }
 };

@@ -32,7 +32,7 @@ std::int64_t CheckpointFiles::pause_after(std::int64_t step) const {
 void CheckpointFiles::start(Run& run) {
   monitor_ = Monitor(options_.monitor, options_.mode);
   monitor_.start(run, "checkpoint");
-  written_ = -1;
+  written_ = resumed_at_ = -1;
   written_at_ = run.seconds();
   begun_ = ended_ = false;
 }
@@ -47,7 +47,7 @@ void CheckpointFiles::step(Run& run) {
 void CheckpointFiles::epoch(Run& run, const EpochRecord& record) {
   if (ended_) return;
   const auto value = options_.best ? monitor_.value(run, record) : std::nullopt;
-  if (value && monitor_.better(*value)) write(run, "best.safetensors", false);
+  if (value && monitor_.better(*value)) write(run, kBestCheckpoint, false);
   if (options_.every_epochs > 0 && record.epoch % options_.every_epochs == 0) {
     written_ = -1;  // one of this step lacks the epoch's record
     write_step(run);
@@ -78,12 +78,20 @@ void CheckpointFiles::write(Run& run, const std::string& name, bool rotates) {
     fs::create_directories(options_.directory, ec);
     if (ec) throw Error(fmt::format("{}: cannot be made: {}", options_.directory, ec.message()));
     begun_ = true;
+    if (resumed_at_ >= 0) forget_later();
   }
   Checkpoint checkpoint = run.checkpoint();
   checkpoint.metadata.insert(options_.metadata.begin(), options_.metadata.end());
   writer_.write((fs::path(options_.directory) / name).string(), std::move(checkpoint), [this, rotates] {
     if (rotates) rotate();
   });
+}
+
+/// Those of the way that the run has left by going on from an earlier one.
+void CheckpointFiles::forget_later() const {
+  std::error_code ec;
+  for (const auto& path : checkpoints_in(options_.directory))
+    if (step_in_name(path) > resumed_at_) fs::remove(path, ec);
 }
 
 void CheckpointFiles::rotate() const {
@@ -99,7 +107,7 @@ Saved CheckpointFiles::save() const { return {{"best", Array::scalar<double>(mon
 void CheckpointFiles::load(Run& run, const Saved& saved) {
   const auto best = saved.find("best");
   if (best != saved.end() && best->second.count() == 1) monitor_.set_best(best->second.at(0));
-  written_ = run.step();
+  written_ = resumed_at_ = run.step();
   written_at_ = run.seconds();
 }
 

@@ -41,13 +41,15 @@ class CheckpointFiles final : public Callback {
  private:
   void write(Run& run, const std::string& name, bool rotate);
   void write_step(Run& run);
+  void forget_later() const;
   void rotate() const;
 
   CheckpointOptions options_;
   Monitor monitor_;
   CheckpointWriter writer_;
   std::int64_t written_ = -1;  ///< step of the newest file
-  double written_at_ = 0;      ///< seconds of the run
+  std::int64_t resumed_at_ = -1;
+  double written_at_ = 0;  ///< seconds of the run
   bool begun_ = false;
   bool ended_ = false;
 };

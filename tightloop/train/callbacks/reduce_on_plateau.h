@@ -10,7 +10,6 @@ class ReduceOnPlateau final : public Callback {
   ReduceOnPlateau(const optim::PlateauOptions& options, std::string metric)
       : plateau_(options, 1), options_(options), monitor_(std::move(metric), options.mode) {}
   std::string_view name() const override { return "reduce_on_plateau"; }
-  void prepare(UpdateOptions& update) const override { update.scaled_rate = true; }
   void start(Run& run) override;
   void epoch(Run& run, const EpochRecord& record) override;
   Saved save() const override;
