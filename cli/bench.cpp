@@ -84,7 +84,7 @@ void add_bench(CLI::App& app, Action& action) {
         return std::string(fits ? "" : "must be a number from 0.05 to 600");
       });
   command->footer("Example: tightloop bench job.toml --json");
-  command->callback([&action, a] { action = [a] { run(*a); }; });
+  command->callback([&action, a] { action = [a] { return run(*a), 0; }; });
 }
 
 }  // namespace tightloop::cli

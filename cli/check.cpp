@@ -59,7 +59,7 @@ void add_check(CLI::App& app, Action& action) {
   const auto a = std::make_shared<JobArguments>();
   a->add_to(*command);
   command->footer("Example: tightloop check job.toml --set data.batch=512");
-  command->callback([&action, a] { action = [a] { run(*a); }; });
+  command->callback([&action, a] { action = [a] { return run(*a), 0; }; });
 }
 
 }  // namespace tightloop::cli

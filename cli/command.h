@@ -12,8 +12,11 @@
 
 namespace tightloop::cli {
 
-/// Set by the subcommand that the command line chose.
-using Action = std::function<void()>;
+/// Set by the subcommand that the command line chose; gives the exit status.
+using Action = std::function<int()>;
+
+/// Exit status of a training that was interrupted and can go on by --resume (EX_TEMPFAIL of sysexits.h).
+inline constexpr int kResumable = 75;
 
 void add_train(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
@@ -33,8 +36,8 @@ struct JobArguments {
   train::Job load() const;
 };
 
-/// From now on Ctrl-C, a request to terminate and a closed terminal ask the run to end; a second one ends the
-/// process. A reader of the output who goes away does not end the run.
+/// From now on Ctrl-C, a request to terminate, SIGUSR1 and a closed terminal ask the run to end; a second one
+/// ends the process. A reader of the output who goes away does not end the run.
 void catch_interrupt();
 bool interrupted();
 

@@ -57,7 +57,7 @@ void add_evaluate(CLI::App& app, Action& action) {
       ->type_name("DATA");
   command->add_flag("--json", a->json, "Print one JSON object");
   command->footer("Example: tightloop evaluate run --data test.csv");
-  command->callback([&action, a] { action = [a] { run(*a); }; });
+  command->callback([&action, a] { action = [a] { return run(*a), 0; }; });
 }
 
 }  // namespace tightloop::cli

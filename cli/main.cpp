@@ -11,12 +11,14 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   tightloop train job.toml                           train, and write the run directory
   tightloop train job.toml --set train.epochs=3 --out quick
+  tightloop train job.toml --resume                  go on with what was interrupted
   tightloop check job.toml                           look before training
   tightloop evaluate run --data test.csv             loss and metrics on other data
   tightloop predict run new.csv -o predictions.csv
   tightloop bench job.toml --json                    how fast a step is, and what share of this machine that is
 
-Exit status: 0 done, 2 something in the job or the data is wrong, 1 a fault of tightloop.
+Exit status: 0 done, 75 a training was interrupted and can go on by --resume, 2 something in the job or the
+data is wrong, 1 a fault of tightloop.
 The job file is described key by key in docs/job.md.
 )";
 
@@ -52,10 +54,10 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return report(2, problem(app, e) + "\nTry: tightloop --help");
   }
-  action();
+  const int status = action();
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     return report(2, "the standard output could not be written in full (is its disk full, its reader gone?)");
-  return 0;
+  return status;
 }
 
 }  // namespace

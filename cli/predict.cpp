@@ -76,7 +76,7 @@ void add_predict(CLI::App& app, Action& action) {
       ->type_name("INPUT");
   command->add_option("-o,--out", a->out, "Where they go: .csv or .npy")->required()->type_name("OUT");
   command->footer("Example: tightloop predict run new.csv -o predictions.csv");
-  command->callback([&action, a] { action = [a] { run(*a); }; });
+  command->callback([&action, a] { action = [a] { return run(*a), 0; }; });
 }
 
 }  // namespace tightloop::cli

@@ -84,11 +84,23 @@ void Report::epoch(const train::EpochRecord& e) {
   std::fflush(stdout);
 }
 
+void Report::note(const std::string& text) {
+  if (quiet_) return;
+  say((terminal_ ? "\r\033[K" : "") + text + "\n");
+  std::fflush(stdout);
+}
+
+void Report::resumed(const train::History& before, std::int64_t step) {
+  note(fmt::format("going on after {} ({})", count_text(step, "step"),
+                   count_text(static_cast<std::int64_t>(before.epochs.size()), "epoch")));
+}
+
 void Report::finish(const train::History& history, const std::string& directory) {
   if (quiet_ || history.epochs.empty()) return;
   const train::EpochRecord& last = history.epochs.back();
   if (terminal_) say("\r\033[K");
   if (shown_ != last.epoch) say(line(last) + "\n");
+  if (!history.reason.empty()) say(fmt::format("ended early: {}\n", history.reason));
   say(fmt::format("{} {} in {:.2f} s; the run is in {}\n", history.stopped ? "stopped after" : "trained",
                   count_text(history.steps, "step"), last.seconds, directory));
 }

@@ -17,6 +17,8 @@ class Report : public train::Observer {
   void verifying(std::int64_t steps) { verifying_ = steps; }
   void progress(const train::Progress& p) override;
   void epoch(const train::EpochRecord& e) override;
+  void note(const std::string& text) override;
+  void resumed(const train::History& before, std::int64_t step) override;
   bool stop() override;
   void finish(const train::History& history, const std::string& directory);
 

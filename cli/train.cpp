@@ -11,22 +11,48 @@ struct Arguments {
   JobArguments job;
   bool quiet = false;
   bool verify = false;
+  bool try_it = false;
+  CLI::Option* resume_given = nullptr;
+  std::string resume;
 };
 
 constexpr std::int64_t kVerifySteps = 3;
 
-void run(const Arguments& a) {
+int try_it(train::PreparedJob& prepared, bool quiet) {
+  const train::History history = train::try_job(prepared, nullptr);
+  const train::EpochRecord& e = history.epochs.front();
+  if (quiet) return 0;
+  say(fmt::format("train loss {:.6g}\n", e.train_loss));
+  if (e.validation) say("validation " + evaluation_text(*e.validation, prepared.metric_names) + "\n");
+  say("one batch of everything went well; nothing was written\n");
+  return 0;
+}
+
+std::string resume_of(const Arguments& a) {
+  if (a.resume_given->count() == 0) return "";
+  if (a.resume.ends_with(".toml"))
+    throw Error("--resume takes last, best or a checkpoint, not " + a.resume + ": write the job first");
+  return a.resume.empty() ? "last" : a.resume;
+}
+
+int run(const Arguments& a) {
+  const std::string resume = resume_of(a);
   const train::Job job = a.job.load();
   train::PreparedJob prepared = train::prepare(job);
   Report report(prepared.metric_names, a.quiet);
+  for (const auto& note : prepared.notes) report.note(note);
   if (a.verify) {
     prepared.options.verify_steps = kVerifySteps;
     report.verifying(kVerifySteps);
   }
   if (!a.quiet) say(idle_text(prepared));
+  if (a.try_it) return try_it(prepared, a.quiet);
   catch_interrupt();
-  const train::History history = train::run_job(prepared, job.output.directory, &report);
+  const train::History history = train::run_job(prepared, job.output.directory, &report, resume);
   report.finish(history, job.output.directory);
+  if (!history.stopped || !train::can_resume(job)) return 0;
+  report.note(fmt::format("go on with it by: tightloop train {} --resume", a.job.file));
+  return kResumable;
 }
 
 }  // namespace
@@ -35,11 +61,19 @@ void add_train(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("train", "Train a job and write its run directory");
   const auto a = std::make_shared<Arguments>();
   a->job.add_to(*command);
+  a->resume_given = command
+                        ->add_option("--resume", a->resume,
+                                     "Go on from a checkpoint of the run: last (if left out), best or a file")
+                        ->type_name("[WHICH]")
+                        ->expected(0, 1);
   command->add_flag("--quiet", a->quiet, "Print errors only");
   command->add_flag("--verify", a->verify,
                     "Run the first steps beside the interpreter and compare every tensor");
+  command->add_flag(
+      "--fast-dev-run", a->try_it,
+      "One batch of training and one of validation, to see whether the job works; writes nothing");
   command->footer("Example: tightloop train job.toml --set train.epochs=3 --out quick");
-  command->callback([&action, a] { action = [a] { run(*a); }; });
+  command->callback([&action, a] { action = [a] { return run(*a); }; });
 }
 
 }  // namespace tightloop::cli

@@ -64,7 +64,7 @@ tightloop_room(io SEES engine USES fmt::fmt nlohmann_json::nlohmann_json FastFlo
 tightloop_room(dist SEES engine optim USES fmt::fmt Threads::Threads)
 tightloop_room(train SEES nn optim data io dist
                USES fmt::fmt spdlog::spdlog tomlplusplus::tomlplusplus nlohmann_json::nlohmann_json
-                    FastFloat::fast_float Threads::Threads)
+                    FastFloat::fast_float Threads::Threads outside_xxhash)
 
 list(TRANSFORM TIGHTLOOP_ROOMS REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
 add_library(tightloop SHARED ${objects})

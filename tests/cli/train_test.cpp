@@ -43,7 +43,7 @@ TEST_F(Command, TrainWritesAWholeRun) {
   EXPECT_EQ(model.find("par")->type_string(), "f32[1]");
   const std::string metrics = folder.read("run/metrics.csv");
   EXPECT_EQ(metrics.substr(0, metrics.find('\n')),
-            "epoch,step,train_loss,validation_loss,mae,samples_per_s,seconds");
+            "epoch,step,train_loss,validation_loss,mae,lr,samples_per_s,seconds");
   EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 6);
   const auto split = nlohmann::json::parse(folder.read("run/split.json"));
   EXPECT_EQ(split["validation"].size(), 15u);
@@ -285,7 +285,7 @@ TEST_F(Command, InterruptEndsAfterTheChunkAndSaves) {
   const std::string arguments =
       "train job.toml --set train.epochs=1000000000 & pid=$!; sleep 2; kill -INT $pid; wait $pid";
   const Outcome o = run(arguments);
-  EXPECT_EQ(o.status, 0) << o.out;
+  EXPECT_EQ(o.status, 75) << o.out;
   EXPECT_NE(o.out.find("stopped after"), std::string::npos) << o.out;
   EXPECT_NE(io::read_safetensors(folder / "run/model.safetensors").find("par"), nullptr);
 }
@@ -311,7 +311,7 @@ TEST_F(Command, MetricsOfOneNameAreToldApart) {
 TEST_F(Command, TerminationEndsAndSavesAlike) {
   const Outcome o =
       run("train job.toml --set train.epochs=1000000000 & pid=$!; sleep 2; kill -TERM $pid; wait $pid");
-  EXPECT_EQ(o.status, 0) << o.out;
+  EXPECT_EQ(o.status, 75) << o.out;
   EXPECT_NE(io::read_safetensors(folder / "run/model.safetensors").find("par"), nullptr);
 }
 

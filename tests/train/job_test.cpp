@@ -35,6 +35,15 @@ loss = { name = "huber", delta = 0.5 }
 optimizer = { name = "adam", lr = 5e-4 }
 metrics = ["mae"]
 group = [{ match = "*.bias", weight_decay = 0 }, { match = ["par", "lin.*"], lr = 1e-3 }]
+schedule = [{ name = "linear", steps = 3 }, { name = "product", of = ["cosine", { name = "step", step_size = 2 }] }]
+clip = { norm = 1.0, value = 0.5, noise = 0.1, centralize = true }
+freeze = ["par", "lin.*"]
+ema = { decay = 0.99, evaluate = false }
+nan_guard = true
+early_stopping = { monitor = "mae", patience = 2 }
+stop_at = 0.01
+max_time = "1h30m"
+checkpoint = { every_steps = 10, keep = 2 }
 [output]
 directory = "run"
 )";
@@ -75,6 +84,50 @@ TEST(Job, ResolvedJobReadsBackAsItself) {
     const std::string name(key.path.substr(key.path.rfind('.') + 1));
     EXPECT_EQ(resolved.find(name + " = ") == std::string::npos, key.path == "model.weights") << key.path;
   }
+}
+
+TEST(Job, WeightsAreAFileOrATableAroundOne) {
+  const std::string plain = "model.weights=\"w.safetensors\"";
+  EXPECT_EQ(parse_job(kGood, "job.toml", {plain}).model.weights, "w.safetensors");
+  const Job job =
+      parse_job(kGood, "job.toml",
+                {"model.weights={ file = \"w\", strip = \"a.\", add = \"b.\", map = [[\"^x\", \"y\"]], "
+                 "strict = false }"});
+  EXPECT_EQ(job.model.weight_map.map[0].second, "y");
+  EXPECT_FALSE(job.model.weight_map.strict);
+  const std::string resolved = to_toml(job);
+  EXPECT_EQ(to_toml(parse_job(resolved, "job.toml")), resolved);
+}
+
+TEST(Job, RefusesTrainingKeysThatCannotBe) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"train.schedule=cosin", "train.schedule: unknown schedule 'cosin' (did you mean 'cosine'?)"},
+      {"train.schedule=[\"cosine\", \"step\"]", "needs its length, as another schedule follows"},
+      {"train.schedule=[]", "a sequence needs at least one part"},
+      {"train.schedule={ name = \"product\" }", "needs a list"},
+      {"train.schedule={ name = \"product\", of = [\"cosine\"], gamma = 1 }", "is no key of a product"},
+      {"train.schedule={ name = \"cosine\", every = \"steps\" }", "must be 'step' or 'epoch'"},
+      {"train.schedule=[{ name = \"cosine\", every = \"step\", steps = 2 }, { name = \"cosine\", every = "
+       "\"epoch\" }]",
+       "differs from the other parts"},
+      {"train.schedule={ name = \"step\" }", "step_size"},
+      {"train.schedule=3", "the name of a schedule"},
+      {"train.clip={ nrom = 1 }", "did you mean 'norm'?"},
+      {"train.clip=-1", "must be a number of at least 0"},
+      {"train.ema=1.5", "train.ema: ema: decay must be between 0 and 1, not 1.5"},
+      {"train.early_stopping={ patients = 3 }", "did you mean 'patience'?"},
+      {"train.early_stopping={ mode = \"lowest\" }", "mode must be 'min' or 'max', not 'lowest'"},
+      {"train.max_time=soon", "max_time: 'soon' is no time"},
+      {"train.max_time=-1", "'-1' is no time"},
+      {"train.checkpoint={ keep = -1 }", "keep must be 0 or greater"},
+      {"train.stop_at={ monitor = \"train_loss\" }", "value"},
+      {"train.nan_guard={ factor = 2.0 }", "factor must be between 0 and 1"},
+      {"model.weights={ strip = \"a\" }", "has no file"},
+      {"model.weights={ file = \"a\", map = [[\"b\"]] }", "must be a pair"},
+  };
+  for (const auto& [change, words] : cases)
+    EXPECT_NE(message(kGood, {change}).find(words), std::string::npos) << change << "\n"
+                                                                       << message(kGood, {change});
 }
 
 TEST(Job, ReadsGroups) {

@@ -7,6 +7,7 @@
 #include <tightloop/optim/adamax.h>
 #include <tightloop/optim/adamw.h>
 #include <tightloop/optim/clip.h>
+#include <tightloop/optim/gradient_rules.h>
 #include <tightloop/optim/lamb.h>
 #include <tightloop/optim/lbfgs.h>
 #include <tightloop/optim/lion.h>
@@ -15,5 +16,6 @@
 #include <tightloop/optim/nadam.h>
 #include <tightloop/optim/radam.h>
 #include <tightloop/optim/rmsprop.h>
+#include <tightloop/optim/schedule.h>
 #include <tightloop/optim/sgd.h>
 #include <tightloop/optim/state.h>

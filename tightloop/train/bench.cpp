@@ -54,8 +54,7 @@ BenchResult bench(PreparedJob& prepared, double seconds, const std::function<voi
   const TrainerOptions& o = prepared.options;
   const auto start = Clock::now();
   Session session(model, prepared.loss, *prepared.optimizer,
-                  DataSpec::of(data.train.data, data.target, data.scales), data.train,
-                  {o.batch, o.shuffle, o.drop_last, o.seed, o.compile});
+                  DataSpec::of(data.train.data, data.target, data.scales), data.train, o.session());
   BenchResult r;
   r.compile_ms = 1e3 * seconds_since(start);
   r.cached = session.program().report().cached;

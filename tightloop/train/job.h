@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <tightloop/data/window.h>
+#include <tightloop/optim/gradient_rules.h>
 #include <tightloop/train/value.h>
+#include <tightloop/train/weights.h>
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tightloop::train {
@@ -104,7 +107,8 @@ struct Job {
 
   struct Model {
     std::vector<FreeParameter> parameters;
-    std::string weights;
+    std::string weights;  ///< a file to start from; "": none
+    WeightMap weight_map;
     Text forward;
   } model;
 
@@ -114,6 +118,12 @@ struct Job {
     Choice loss;
     Choice optimizer{"adam"};
     std::vector<ParameterGroup> groups;
+    Value schedule;  ///< as job_schedule() reads it; monostate: none
+    optim::GradientRules gradients;
+    std::vector<std::string> freeze;  ///< patterns
+    std::string freeze_where;
+    /// Callbacks by the names of callbacks/index.def, as job_callback() reads them.
+    std::vector<std::pair<std::string, Value>> callbacks;
     std::vector<Choice> metrics;
     std::int64_t evaluate_every = 1;  ///< epochs
     std::int64_t threads = 0;         ///< 0: chosen by the machine

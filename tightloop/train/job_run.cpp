@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tightloop/train/choice_options.h>
+#include <tightloop/train/callbacks/checkpoint.h>
+#include <tightloop/train/choice.h>
+#include <tightloop/train/job_callbacks.h>
 #include <tightloop/train/job_run.h>
+#include <tightloop/train/job_schedule.h>
+#include <tightloop/train/resume.h>
 #include <tightloop/train/sources.h>
 #include <tightloop/train/weights.h>
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
 
 namespace tightloop::train {
 namespace {
-
-/// Runs `make(name, options)`; its errors get the choice's place in the job file.
-template <class Make>
-auto chosen(const Choice& choice, Make make) {
-  const Options options = to_options(choice);
-  try {
-    return make(choice.name, options);
-  } catch (const Error& e) {
-    throw Error(choice.where.empty() ? e.what() : choice.where + ": " + e.what());
-  }
-}
 
 nn::LossFn loss_of(const Job& job) {
   return chosen(job.train.loss,
@@ -58,6 +53,20 @@ void add_groups(const Job& job, nn::Module& model, optim::Optimizer& optimizer) 
   optimizer.set_groups(std::move(groups));
 }
 
+/// Freezes what the job's patterns match; each must match a parameter.
+void freeze(const Job& job, nn::Module& model) {
+  std::vector<optim::Group> patterns;
+  std::vector<std::string> paths;
+  for (const auto& pattern : job.train.freeze) patterns.push_back({pattern});
+  for (const auto& p : model.parameters()) {
+    paths.push_back(p.path);
+    const bool frozen = std::any_of(job.train.freeze.begin(), job.train.freeze.end(),
+                                    [&](const auto& pattern) { return optim::matches(pattern, p.path); });
+    if (frozen) p.parameter->freeze();
+  }
+  placed(job.train.freeze_where, [&] { optim::check_patterns(patterns, paths); });
+}
+
 void add_metrics(const Job& job, Metrics& metrics, std::vector<std::string>& names) {
   for (const Choice& c : job.train.metrics) {
     metrics.push_back(
@@ -75,6 +84,12 @@ TrainerOptions options_of(const Job& job) {
   o.drop_last = job.data.drop_last;
   o.seed = static_cast<std::uint64_t>(job.seed);
   o.evaluate_every = job.train.evaluate_every;
+  const JobSchedule schedule = job_schedule(job.train.schedule);
+  o.update.schedule = schedule.schedule;
+  o.update.per_step = schedule.per_step;
+  o.update.gradients = job.train.gradients;
+  o.plateau_metric = schedule.monitor;
+  o.callbacks = job_callbacks(job);
   o.compile.threads = static_cast<int>(job.train.threads);
   o.compile.backend = job.train.backend == "reference" ? Backend::reference : Backend::cpu;
   return o;
@@ -113,6 +128,13 @@ class Recorder : public Observer {
     if (next_ != nullptr) next_->progress(p);
   }
   bool stop() override { return next_ != nullptr && next_->stop(); }
+  void note(const std::string& text) override {
+    if (next_ != nullptr) next_->note(text);
+  }
+  void resumed(const History& before, std::int64_t step) override {
+    epochs_ = before.epochs;
+    if (next_ != nullptr) next_->resumed(before, step);
+  }
   void epoch(const EpochRecord& e) override {
     epochs_.push_back(e);
     if (e.seconds - written_ >= 1) write(), written_ = e.seconds;
@@ -128,6 +150,42 @@ class Recorder : public Observer {
   double written_ = 0;
 };
 
+/// The checkpoint to go on from, checked against the job.
+std::string found_checkpoint(const PreparedJob& prepared, const RunDirectory& run, const std::string& which,
+                             Observer& observer) {
+  const FoundCheckpoint found = find_checkpoint(run.checkpoints(), which);
+  for (const std::string& damaged : found.damaged) observer.note(damaged + "; taking the one before");
+  const auto job = found.checkpoint.metadata.find("job");
+  if (job == found.checkpoint.metadata.end()) throw Error(found.path + ": was not written by a job's run");
+  for (const auto& change : changes_on_resume(parse_job(job->second, found.path), prepared.job, found.path))
+    observer.note("changed since the checkpoint: " + change);
+  return found.path;
+}
+
+/// The run's callback for checkpoints; one that writes only when the run is interrupted where the job asks
+/// for none.
+CheckpointOptions& checkpoint_options(TrainerOptions& options) {
+  for (const auto& callback : options.callbacks)
+    if (auto* files = dynamic_cast<CheckpointFiles*>(callback.get())) return files->options();
+  auto files = std::make_shared<CheckpointFiles>(CheckpointOptions{.at_end = false});
+  options.callbacks.push_back(files);
+  return files->options();
+}
+
+void add_checkpoints(TrainerOptions& options, const PreparedJob& prepared, RunDirectory& run) {
+  CheckpointOptions& c = checkpoint_options(options);
+  c.directory = run.checkpoints();
+  c.metadata["job"] = to_toml(prepared.job);
+  if (!prepared.data.classes.empty()) c.metadata["classes"] = nlohmann::json(prepared.data.classes).dump();
+  c.first = [&run] { run.begin_checkpoints(); };
+}
+
+std::uintmax_t weight_bytes(PreparedJob& prepared) {
+  std::uintmax_t bytes = 0;
+  for (const auto& s : prepared.model->state_dict()) bytes += s.bytes();
+  return bytes;
+}
+
 }  // namespace
 
 PreparedJob prepare(const Job& given) {
@@ -137,7 +195,7 @@ PreparedJob prepare(const Job& given) {
     return optim::make_optimizer(name, options);
   });
   Metrics metrics;
-  std::vector<std::string> names;
+  std::vector<std::string> names, notes;
   add_metrics(job, metrics, names);
   LoadedData data = load_data(job, target_kind(job));
   check_mixing(job, data.data.train);
@@ -145,7 +203,14 @@ PreparedJob prepare(const Job& given) {
   check_classes(job, data.classes, model->output());
   model->initialize(static_cast<std::uint64_t>(job.seed));
   add_groups(job, *model, *optimizer);
-  if (!job.model.weights.empty()) load_weights(*model, resolve(job, job.model.weights));
+  freeze(job, *model);
+  if (!job.model.weights.empty()) {
+    const std::string path = resolve(job, job.model.weights);
+    const std::string left = load_weights(*model, path, job.model.weight_map);
+    if (!left.empty()) notes.push_back(path + ":\n" + left);
+  }
+  TrainerOptions options = options_of(job);
+  options.metrics = names;
   return {job,
           std::move(data),
           std::move(model),
@@ -153,34 +218,64 @@ PreparedJob prepare(const Job& given) {
           std::move(optimizer),
           std::move(metrics),
           std::move(names),
-          options_of(job)};
+          std::move(options),
+          std::move(notes)};
 }
 
-History run_job(PreparedJob& prepared, const std::string& directory, Observer* observer) {
-  std::uintmax_t weights = 0;
-  for (const auto& s : prepared.model->state_dict()) weights += s.bytes();
-  RunDirectory run(directory, weights + kRoomForTheRest);
+bool can_resume(const Job& job) {
+  const auto* def = optim::find_optimizer(job.train.optimizer.name);
+  return def == nullptr || !def->whole_data;
+}
+
+History run_job(PreparedJob& prepared, const std::string& directory, Observer* observer,
+                const std::string& resume) {
+  if (!resume.empty() && !can_resume(prepared.job))
+    throw Error("optimizer " + prepared.job.train.optimizer.name + ": has no checkpoints to go on from");
+  RunDirectory run(directory, weight_bytes(prepared) + kRoomForTheRest,
+                   resume.empty() ? RunDirectory::Begin::anew : RunDirectory::Begin::resume);
   Recorder recorder(run, prepared.metric_names, observer);
   TrainerOptions options = prepared.options;
   options.observer = &recorder;
   options.started = [&] { run.write_start(prepared.job, prepared.data); };
-  const auto finish = [&] {
+  if (can_resume(prepared.job)) add_checkpoints(options, prepared, run);
+  if (!resume.empty()) options.resume = found_checkpoint(prepared, run, resume, recorder);
+  const auto finish = [&](bool ended) {
     if (!run.started()) options.started();
     recorder.write();
     run.write_model(*prepared.model, prepared.data.classes);
-    run.finish();
+    run.finish(ended);
   };
   try {
     Trainer trainer(options, prepared.metrics);
     History history =
         trainer.fit(prepared.model->model(), prepared.loss, *prepared.optimizer, prepared.data.data);
-    finish();
+    finish(!history.stopped);
     return history;
   } catch (const NonFinite& e) {
     if (!run.started()) throw;
-    finish();
+    finish(true);
     throw Error(fmt::format("{}; the last good weights are in {}", e.what(), run.path()));
   }
+}
+
+History try_job(PreparedJob& prepared, Observer* observer) {
+  TrainerOptions options = prepared.options;
+  options.epochs = options.max_steps = 1;
+  options.callbacks.clear();
+  options.observer = observer;
+  TrainingData data = prepared.data.data;
+  if (data.validation) {
+    std::vector<std::int64_t>& rows = data.validation->rows;
+    const auto batch =
+        static_cast<std::size_t>(std::min(options.evaluation_batch(), data.validation->count()));
+    if (rows.empty()) {
+      rows.resize(batch);
+      std::iota(rows.begin(), rows.end(), 0);
+    }
+    rows.resize(std::min(rows.size(), batch));
+  }
+  return Trainer(options, prepared.metrics)
+      .fit(prepared.model->model(), prepared.loss, *prepared.optimizer, data);
 }
 
 TrainedModel read_trained(const std::string& path) {

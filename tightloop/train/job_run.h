@@ -20,14 +20,24 @@ struct PreparedJob {
   Metrics metrics;
   std::vector<std::string> metric_names;
   TrainerOptions options;
+  std::vector<std::string> notes;  ///< what the user should know, such as weights that were left out
 };
 
 /// Throws Error for everything that can be known before the first step but what compiling the step finds.
 PreparedJob prepare(const Job& job);
 
-/// Trains and writes the run directory. When the loss is lost, the last good weights are written before the
-/// NonFinite goes on its way; when it is lost in the first step, nothing is.
-History run_job(PreparedJob& prepared, const std::string& directory, Observer* observer);
+/// Trains and writes the run directory. `resume` "last", "best" or a path: goes on from that checkpoint of
+/// the directory, and tells the observer what the job has changed. When the observer ends the run, a
+/// checkpoint to go on from is written too. When the loss is lost, the last good weights are written before
+/// the NonFinite goes on its way; when it is lost in the first step, nothing is.
+History run_job(PreparedJob& prepared, const std::string& directory, Observer* observer,
+                const std::string& resume = "");
+
+/// One step of training and one batch of the validation rows, to see whether a job works; writes nothing.
+History try_job(PreparedJob& prepared, Observer* observer);
+
+/// False for an optimizer whose run has no checkpoints (lbfgs).
+bool can_resume(const Job& job);
 
 /// A trained model read back for evaluate and predict.
 struct TrainedModel {

@@ -104,8 +104,7 @@ MemoryPlan plan_memory(PreparedJob& prepared) {
   const TrainingData& data = prepared.data.data;
   const DataSpec spec = DataSpec::of(data.train.data, data.target, data.scales);
   const TrainerOptions& o = prepared.options;
-  const Session session(model, prepared.loss, *prepared.optimizer, spec, data.train,
-                        {o.batch, o.shuffle, o.drop_last, o.seed, o.compile});
+  const Session session(model, prepared.loss, *prepared.optimizer, spec, data.train, o.session());
   MemoryPlan plan = plan_memory(prepared, session);
   if (!data.validation) return plan;
   const Evaluator evaluator(model, prepared.loss, prepared.metrics, spec, *data.validation,

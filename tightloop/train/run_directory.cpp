@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/file.h>
 #include <tightloop/io/safetensors.h>
+#include <tightloop/train/checkpoint.h>
 #include <tightloop/train/run_directory.h>
 
 #include <fcntl.h>
@@ -26,6 +27,8 @@ constexpr const char* kNormalization = "normalization.safetensors";
 constexpr const char* kSplit = "split.json";
 constexpr const char* kMetrics = "metrics.csv";
 constexpr const char* kUnfinished = ".tightloop-unfinished";
+constexpr const char* kCheckpoints = "checkpoints";
+constexpr const char* kNotEnded = "not-ended";  // in the folder of checkpoints, while they are to go on from
 
 bool is_run(const std::string& path) {
   const std::string job = (fs::path(path) / kJob).string();
@@ -42,7 +45,7 @@ void check_no_file(const std::string& path) {
 /// Empty but for what a killed run left.
 bool is_free(const std::string& path, std::error_code& ec) {
   for (fs::directory_iterator it(path, ec), end; !ec && it != end; it.increment(ec))
-    if (it->path().filename() != kUnfinished) return false;
+    if (it->path().filename() != kUnfinished && it->path().filename() != kCheckpoints) return false;
   return !ec;
 }
 
@@ -51,6 +54,16 @@ void check_free(const std::string& path) {
   if (is_free(path, ec) || is_run(path)) return;
   if (ec) throw Error(fmt::format("{}: cannot be read: {}", path, ec.message()));
   throw Error(path + ": holds files, but no run of tightloop; choose another folder by --out");
+}
+
+void check_ended(const std::string& path) {
+  std::error_code ec;
+  const fs::path folder = fs::path(path) / kCheckpoints;
+  if (fs::exists(folder / kNotEnded, ec) && !checkpoints_in(folder.string()).empty())
+    throw Error(
+        fmt::format("{}: holds a training that was interrupted: go on with it by --resume, choose another "
+                    "folder by --out, or delete {} to begin anew",
+                    path, folder.string()));
 }
 
 /// A disk that is full or read-only shows here, before any training.
@@ -72,7 +85,7 @@ std::string line_of(const EpochRecord& e, std::size_t metrics) {
                                 e.validation ? number(e.validation->loss) : "");
   for (std::size_t i = 0; i < metrics; ++i)
     out += "," + (e.validation ? number(e.validation->metrics[i]) : "");
-  return out + fmt::format(",{:.1f},{:.3f}\n", e.samples_per_s, e.seconds);
+  return out + fmt::format(",{},{:.1f},{:.3f}\n", number(e.lr), e.samples_per_s, e.seconds);
 }
 
 Json to_json(const SplitRecord& s) {
@@ -113,7 +126,8 @@ void FolderLock::take(const std::string& path) {
     throw Error(path + ": another run is being written there; choose another folder by --out");
 }
 
-RunDirectory::RunDirectory(std::string path, std::uintmax_t bytes) : path_(std::move(path)) {
+RunDirectory::RunDirectory(std::string path, std::uintmax_t bytes, Begin begin)
+    : path_(std::move(path)), begin_(begin) {
   check_no_file(path_);
   std::error_code ec;
   made_ = fs::create_directories(path_, ec);
@@ -121,6 +135,7 @@ RunDirectory::RunDirectory(std::string path, std::uintmax_t bytes) : path_(std::
   lock_.take(path_);
   try {
     check_free(path_);
+    if (begin_ == Begin::anew) check_ended(path_);
     discard();
     check_writable(path_, bytes);
   } catch (const Error&) {
@@ -156,7 +171,30 @@ void RunDirectory::discard() {
   fs::remove_all(unfinished(), ec);
 }
 
-void RunDirectory::finish() {
+std::string RunDirectory::checkpoints() const { return file(kCheckpoints); }
+
+void RunDirectory::remove_checkpoints() {
+  std::error_code ec;
+  for (const std::string& old : checkpoints_in(checkpoints())) fs::remove(old, ec);
+  fs::remove(fs::path(checkpoints()) / kBestCheckpoint, ec);
+  fs::remove(fs::path(checkpoints()) / kNotEnded, ec);
+}
+
+void RunDirectory::begin_checkpoints() {
+  if (checkpointed_) return;
+  checkpointed_ = true;
+  if (begin_ == Begin::anew) remove_checkpoints();
+  std::error_code ec;
+  fs::create_directory(checkpoints(), ec);
+  if (ec) throw Error(fmt::format("{}: cannot be made: {}", checkpoints(), ec.message()));
+  write_file((fs::path(checkpoints()) / kNotEnded).string(), "", false);
+}
+
+void RunDirectory::finish(bool ended) {
+  if (!checkpointed_ && begin_ == Begin::anew) remove_checkpoints();
+  std::error_code gone;
+  if (ended) fs::remove(fs::path(checkpoints()) / kNotEnded, gone);
+  if (fs::is_empty(checkpoints(), gone)) fs::remove(checkpoints(), gone);
   for (const char* name : {kNormalization, kSplit, kMetrics, kJob, kModel}) {
     std::error_code ec;
     fs::rename(unfinished(name), file(name), ec);
@@ -177,7 +215,7 @@ void RunDirectory::write_metrics(const std::vector<EpochRecord>& epochs,
                                  const std::vector<std::string>& metrics) {
   std::string text = "epoch,step,train_loss,validation_loss";
   for (const auto& m : metrics) text += "," + m;
-  text += ",samples_per_s,seconds\n";
+  text += ",lr,samples_per_s,seconds\n";
   for (const EpochRecord& e : epochs) text += line_of(e, metrics.size());
   write_file(unfinished(kMetrics), text, false);
 }

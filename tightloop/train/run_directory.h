@@ -2,7 +2,8 @@
 #pragma once
 // What a run leaves behind: model.safetensors, job.toml (resolved), normalization.safetensors, split.json and
 // metrics.csv. Every file appears whole or not at all, and all of them at the end: until then they lie in a
-// hidden folder inside, and an earlier run stays as it is.
+// hidden folder inside, and an earlier run stays as it is. Checkpoints lie in checkpoints/ from the start; as
+// long as they belong to a run that has not ended, only a run that goes on from them may write here.
 #include <tightloop/train/load.h>
 
 #include <cstdint>
@@ -28,10 +29,13 @@ class FolderLock {
 
 class RunDirectory {
  public:
+  enum class Begin : std::uint8_t { anew, resume };
+
   /// Makes the folder, and checks that it can be written, has room for `bytes`, is not in use by another run,
   /// and is new, empty, or that of an earlier run, whose files are replaced; other files in it are left
-  /// alone. What a killed run left unfinished is taken away. Throws Error otherwise.
-  RunDirectory(std::string path, std::uintmax_t bytes);
+  /// alone. A run that starts anew is refused where another was interrupted. What a killed run left
+  /// unfinished is taken away. Throws Error otherwise.
+  RunDirectory(std::string path, std::uintmax_t bytes, Begin begin = Begin::anew);
   /// Takes unfinished files away, and the folder when it made it and it is empty.
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
@@ -44,8 +48,14 @@ class RunDirectory {
   /// `metrics` are the columns' names.
   void write_metrics(const std::vector<EpochRecord>& epochs, const std::vector<std::string>& metrics);
 
-  /// Puts the files that were written into the places of an earlier run's.
-  void finish();
+  /// Where checkpoints go.
+  std::string checkpoints() const;
+  /// Before the first checkpoint is written: those of an earlier run go, and the run counts as not ended.
+  void begin_checkpoints();
+
+  /// Puts the files that were written into the places of an earlier run's. `ended` false: the run is to go on
+  /// from its checkpoints.
+  void finish(bool ended = true);
 
   const std::string& path() const { return path_; }
 
@@ -53,11 +63,14 @@ class RunDirectory {
   std::string file(const char* name) const;
   std::string unfinished(const char* name = "") const;
   void discard();
+  void remove_checkpoints();
 
   std::string path_;
+  Begin begin_;
   FolderLock lock_;
   bool made_ = false;
   bool started_ = false;
+  bool checkpointed_ = false;
 };
 
 /// A run read back.

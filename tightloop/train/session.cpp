@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace tightloop::train {
 namespace {
@@ -17,6 +18,16 @@ void check_epoch(const DataPart& part, const SessionOptions& options) {
         "an epoch would have no step: there are {} training rows, fewer than a batch of {}, and the "
         "short last batch is dropped; take a smaller batch or drop_last = false",
         part.count(), options.batch));
+}
+
+RunLength length_of(const DataPart& part, const SessionOptions& options) {
+  check_epoch(part, options);
+  Sampling s{.rows = part.count(), .batch = options.batch, .drop_last = options.drop_last};
+  RunLength out{s.steps_per_epoch(), 0};
+  if (__builtin_mul_overflow(options.epochs, out.epoch, &out.run))
+    out.run = std::numeric_limits<std::int64_t>::max();
+  if (options.max_steps > 0) out.run = std::min(out.run, options.max_steps);
+  return out;
 }
 
 /// Rules about the number of rows show before the first step.
@@ -61,16 +72,20 @@ const char* advice(const Origin& cause, std::int64_t step) {
 Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                  const DataSpec& data, const DataPart& part, const SessionOptions& options)
     : model_(model),
-      bound_((check_epoch(part, options),
-              training_step(model, loss, optimizer, walked(data, part, options.shuffle))),
-             part, options.compile),
+      update_(options.update),
+      length_(length_of(part, options)),
+      bound_(
+          training_step(model, loss, optimizer, walked(data, part, options.shuffle), options.update, length_),
+          part, options.compile),
       sampling_(bound_.sampling(options.batch, options.shuffle, options.drop_last, options.seed)),
       seed_(options.seed) {
   check_batches(bound_.step(), sampling_);
   program().set_seed(seed_);
   bind_parameters();
   bound_.reserve(sampling_);
+  start_states();
   for (const auto& name : program().state_names()) {
+    names_.push_back(name);
     states_.push_back(program().state(name));
     kept_.push_back(states_.back().clone());
   }
@@ -88,6 +103,39 @@ void Session::bind_parameters() {
     program().bind(s.path, changes ? s.variable().exclusive() : s.variable().shared());
   }
 }
+
+/// States that do not begin at zero.
+void Session::start_states() {
+  for (const auto& name : program().state_names()) {
+    if (name == kRateScale) program().set_state(name, Array::scalar<double>(1));
+    if (name.starts_with(kAverage)) program().set_state(name, program().state(name.substr(kAverage.size())));
+  }
+}
+
+std::vector<std::pair<std::string, Array>> Session::states() {
+  std::vector<std::pair<std::string, Array>> out;
+  for (std::size_t i = 0; i < names_.size(); ++i) out.emplace_back(names_[i], states_[i]);
+  return out;
+}
+
+bool Session::has_state(const std::string& name) const {
+  return std::find(names_.begin(), names_.end(), name) != names_.end();
+}
+
+std::vector<Array> Session::copy() const {
+  std::vector<Array> out;
+  for (const Array& state : states_) out.push_back(state.clone());
+  return out;
+}
+
+void Session::go_to(const std::vector<Array>& states, std::int64_t step) {
+  require(states.size() == states_.size(), "Session::go_to: other states");
+  for (std::size_t i = 0; i < states_.size(); ++i)
+    std::memcpy(states_[i].bytes(), states[i].bytes(), states_[i].size_bytes());
+  step_ = step;
+}
+
+void Session::go_on_at(std::int64_t step) { step_ = step; }
 
 void Session::keep() {
   kept_step_ = step_;
@@ -108,6 +156,7 @@ bool Session::parameters_finite() const {
 void Session::run(std::int64_t steps) {
   keep();
   bound_.run(sampling_, step_, steps);
+  ran_ = true;
   step_ += steps;
   bound_.check_data();
   if (bound_.bad_step() >= 0 || !parameters_finite()) explain(step_);
@@ -117,6 +166,7 @@ void Session::run_verified() {
   keep();
   const auto difference = verify_step(bound_, sampling_, step_, seed_);
   ++step_;
+  ran_ = true;
   bound_.check_data();
   if (bound_.bad_step() >= 0 || !parameters_finite()) {
     go_back();

@@ -3,6 +3,8 @@
 #include <tightloop/train/bound_step.h>
 
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace tightloop::train {
@@ -19,6 +21,9 @@ struct SessionOptions {
   bool drop_last = false;
   std::uint64_t seed = 0;
   CompileOptions compile = {};
+  UpdateOptions update = {};
+  std::int64_t epochs = 1;     ///< with max_steps, the length of the run
+  std::int64_t max_steps = 0;  ///< 0: no limit
 };
 
 /// A training run between its epochs: the compiled step, where it stands, and how to get out when a step
@@ -32,7 +37,10 @@ class Session {
 
   std::int64_t step() const { return step_; }
   std::int64_t steps_per_epoch() const { return sampling_.steps_per_epoch(); }
+  /// Steps of the whole run.
+  std::int64_t steps() const { return length_.run; }
   const Sampling& sampling() const { return sampling_; }
+  const UpdateOptions& update() const { return update_; }
   BoundStep& bound() { return bound_; }
   const BoundStep& bound() const { return bound_; }
   Program& program() { return bound_.program(); }
@@ -43,8 +51,21 @@ class Session {
   /// Runs one step beside the interpreter. Throws Error naming the first tensor that differs.
   void run_verified();
 
+  /// False before the first step of this process.
+  bool has_run() const { return ran_; }
+  /// Views of all states of the step, by name.
+  std::vector<std::pair<std::string, Array>> states();
+  bool has_state(const std::string& name) const;
+  /// Copies of all states, in the order of states().
+  std::vector<Array> copy() const;
+  /// Back to copies that were taken before step `step`.
+  void go_to(const std::vector<Array>& states, std::int64_t step);
+  /// The states were written from outside; the next step is `step`.
+  void go_on_at(std::int64_t step);
+
  private:
   void bind_parameters();
+  void start_states();
   void keep();
   void go_back();
   bool parameters_finite() const;
@@ -52,11 +73,15 @@ class Session {
   std::int64_t first_bad_update(std::int64_t last);
 
   const Model& model_;
+  UpdateOptions update_;
+  RunLength length_;
   BoundStep bound_;
   Sampling sampling_;
   std::uint64_t seed_;
   std::int64_t step_ = 0;
   std::int64_t kept_step_ = 0;
+  bool ran_ = false;
+  std::vector<std::string> names_;
   std::vector<Array> states_;      ///< views, in the program's order
   std::vector<Array> kept_;        ///< copies from kept_step_
   std::vector<Array> parameters_;  ///< views of those that training changes

@@ -95,8 +95,10 @@ class Builder {
     }
   }
 
-  /// Takes the parameters that were read, and the next values of those that were assigned.
-  StepGraph finish(const Trace& trace, std::vector<nn::Check> checks, const TensorType& prediction) {
+  /// Takes the parameters that were read, and the next values of those that were assigned, with averages of
+  /// these when `ema` is a decay.
+  StepGraph finish(const Trace& trace, std::vector<nn::Check> checks, const TensorType& prediction,
+                   double ema = 0) {
     StepGraph out;
     for (const auto& used : trace.used()) {
       const std::string path = ir::input_name(used.input.node());
@@ -106,7 +108,9 @@ class Builder {
             path));
       graph_.inputs.push_back(used.input);
       out.parameters.push_back(ir::input_name(used.input.node()));
-      if (used.next.defined()) add_output(out.parameters.back(), used.next);
+      if (!used.next.defined()) continue;
+      add_output(out.parameters.back(), used.next);
+      if (ema > 0 && is_floating(used.next.dtype())) add_average(path, used.next, ema);
     }
     out.graph = std::move(graph_);
     out.checks = std::move(checks);
@@ -128,6 +132,11 @@ class Builder {
     return out;
   }
 
+  void add_average(const std::string& path, const Tensor& next, double decay) {
+    const std::string name = std::string(kAverage) + path;
+    add_output(name, decay * add_state(name, next.type()) + (1 - decay) * next);
+  }
+
   const DataSpec& data_;
   ir::Graph graph_;
   Tensor rows_, step_, seed_, numbers_, samples_, epoch_;
@@ -146,6 +155,19 @@ Tensor predict(const Model& model, const std::vector<Tensor>& inputs) {
     throw Error(
         fmt::format("the model's output must have one entry a row, [B, ...]; it is {}", to_string(y.type())));
   return y;
+}
+
+/// The rate of a step; a result too, where it moves.
+Tensor rate_of(Builder& builder, const optim::Optimizer& rule, const UpdateOptions& options,
+               const RunLength& length) {
+  Tensor rate = scheduled_rate(options, length, rule.lr(), builder.step());
+  if (options.scaled_rate) {
+    const Tensor scale = builder.add_state(kRateScale, kSum);
+    builder.add_output(kRateScale, scale);
+    rate = rate * scale;
+  }
+  if (options.schedule != nullptr || options.scaled_rate) builder.add_output(kRate, rate);
+  return rate;
 }
 
 /// Those that training changes: not frozen, and part of the loss.
@@ -169,10 +191,12 @@ std::vector<Tensor> values_of(const std::vector<nn::Module::NamedParameter>& par
 }
 
 void add_updates(Builder& builder, const std::vector<nn::Module::NamedParameter>& parameters,
-                 const Tensor& loss, const optim::Optimizer& rule) {
+                 const Tensor& loss, const optim::Optimizer& rule, const UpdateOptions& options,
+                 const RunLength& length) {
   const auto trained = trained_of(parameters, loss);
   const std::vector<Tensor> values = values_of(trained);
-  const std::vector<Tensor> slopes = gradients(loss, values);
+  const std::vector<Tensor> slopes =
+      optim::apply(options.gradients, gradients(loss, values), builder.seed(), builder.step());
   std::vector<optim::Item> items;
   for (std::size_t i = 0; i < trained.size(); ++i) {
     items.push_back({trained[i].path, values[i], slopes[i], {}});
@@ -180,7 +204,7 @@ void add_updates(Builder& builder, const std::vector<nn::Module::NamedParameter>
       items.back().slots.push_back(
           builder.add_state(optim::slot_name(slot, trained[i].path), values[i].type()));
   }
-  const auto updates = optim::apply(rule, items, builder.step(), scalar(rule.lr(), DType::f64));
+  const auto updates = optim::apply(rule, items, builder.step(), rate_of(builder, rule, options, length));
   for (std::size_t i = 0; i < items.size(); ++i) {
     trained[i].parameter->variable().assign(updates[i].parameter);
     for (std::size_t s = 0; s < rule.slots().size(); ++s)
@@ -231,7 +255,8 @@ std::string metric_state(std::size_t index, const std::string& state) {
 std::string gradient_state(const std::string& path) { return kGradientSum + path; }
 
 StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
-                        const DataSpec& data) {
+                        const DataSpec& data, const UpdateOptions& options, const RunLength& length) {
+  check(options);
   const auto parameters = named_parameters(model);
   Builder builder("train", data);
   const Trace trace;
@@ -245,8 +270,8 @@ StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim:
   if (dynamic_cast<const optim::Lbfgs*>(&optimizer) != nullptr)
     add_gradient_sums(builder, parameters, value, optimizer);
   else
-    add_updates(builder, parameters, value.value, optimizer);
-  StepGraph out = builder.finish(trace, std::move(context.checks), prediction.type());
+    add_updates(builder, parameters, value.value, optimizer, options, length);
+  StepGraph out = builder.finish(trace, std::move(context.checks), prediction.type(), options.ema);
   out.training = true;
   return out;
 }

@@ -12,6 +12,7 @@
 #include <tightloop/nn/metrics/metric.h>
 #include <tightloop/optim/optimizer.h>
 #include <tightloop/train/model.h>
+#include <tightloop/train/updates.h>
 
 #include <memory>
 #include <optional>
@@ -84,7 +85,8 @@ std::string metric_state(std::size_t index, const std::string& state);
 /// parameter and adds its batch's gradient to the gradient states. Throws Error when model, loss and data do
 /// not fit, or nothing can be trained.
 StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
-                        const DataSpec& data);
+                        const DataSpec& data, const UpdateOptions& options = {},
+                        const RunLength& length = {});
 /// Accumulates loss and metrics of a batch; nothing else changes.
 StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metrics& metrics,
                           const DataSpec& data);

@@ -3,52 +3,17 @@
 //   tl::Trainer trainer{{.epochs = 30, .batch = 128}};
 //   trainer.fit(net, tl::nn::make_loss("mse"), tl::optim::Adam({.lr = 5e-4}), dataset);   // last field: the
 //   target
-#include <tightloop/train/evaluate.h>
-#include <tightloop/train/session.h>
+#include <tightloop/train/callback.h>
 
 #include <concepts>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace tightloop::train {
-
-/// Where a run stands, told after each chunk of steps (about ten times a second).
-struct Progress {
-  std::int64_t epoch = 0;  ///< from 1
-  std::int64_t epochs = 0;
-  std::int64_t step = 0;   ///< steps done
-  std::int64_t steps = 0;  ///< steps of the whole run
-  double loss = 0;         ///< average of this epoch so far
-  double samples_per_s = 0;
-};
-
-/// One line of a run's history.
-struct EpochRecord {
-  std::int64_t epoch = 0;  ///< from 1
-  std::int64_t step = 0;   ///< steps done
-  double train_loss = 0;   ///< average over the epoch, each row weighing the same
-  std::optional<Evaluation> validation;
-  double samples_per_s = 0;
-  double seconds = 0;  ///< since the run began
-};
-
-struct History {
-  std::vector<EpochRecord> epochs;
-  std::int64_t steps = 0;
-  bool stopped = false;                   ///< by the observer, before its end
-  std::vector<std::string> skipped = {};  ///< samples of streams that were left out, and why
-};
-
-/// Sees a run from outside. Called between chunks, from the thread that called fit().
-class Observer {
- public:
-  virtual ~Observer() = default;
-  virtual void progress(const Progress&) {}
-  virtual void epoch(const EpochRecord&) {}
-  virtual bool stop() { return false; }  ///< true ends the run after the present chunk
-};
 
 struct TrainerOptions {
   std::int64_t epochs = 10;
@@ -63,7 +28,15 @@ struct TrainerOptions {
   CompileOptions compile = {};
   Observer* observer = nullptr;
   std::function<void()> started = {};  ///< called when the first step went well
+  /// Schedule of the rate, clipping, averages of the weights.
+  UpdateOptions update = {};
+  std::string plateau_metric = {};  ///< what reduce_on_plateau watches; "": the validation or training loss
+  std::vector<std::shared_ptr<Callback>> callbacks = {};  ///< called in this order
+  /// A checkpoint to go on from, bit for bit as if the run had not ended; "" starts anew.
+  std::string resume = {};
 
+  /// What a session of this run is made with.
+  SessionOptions session() const;
   /// Rows of a batch of an evaluation: more than a small batch for less overhead, few enough for the cache.
   std::int64_t evaluation_batch() const { return batch < 256 ? 256 : batch; }
 };

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <regex>
+#include <utility>
 
 namespace tightloop::train {
 namespace {
@@ -27,12 +30,50 @@ std::vector<nn::NamedState> states_in(nn::Module& module, const io::TensorFile& 
   return out;
 }
 
+/// The model's own tensors of a checkpoint; all of another file.
+io::TensorFile weights_in(io::TensorFile file) {
+  const auto list = file.metadata.find("weights");
+  if (list == file.metadata.end()) return file;
+  const std::string names = "\n" + list->second + "\n";
+  std::erase_if(file.tensors,
+                [&](const auto& t) { return names.find("\n" + t.first + "\n") == std::string::npos; });
+  return file;
+}
+
+std::string mapped_name(std::string name, const WeightMap& map,
+                        const std::vector<std::pair<std::regex, std::string>>& rules) {
+  if (name.starts_with(map.strip)) name = name.substr(map.strip.size());
+  name = map.add + name;
+  for (const auto& [pattern, replacement] : rules) name = std::regex_replace(name, pattern, replacement);
+  return name;
+}
+
+io::TensorFile mapped(io::TensorFile file, const WeightMap& map, const std::string& path) {
+  if (!map.changes_names()) return file;
+  std::vector<std::pair<std::regex, std::string>> rules;
+  for (const auto& [pattern, replacement] : map.map) {
+    try {
+      rules.emplace_back(std::regex(pattern), replacement);
+    } catch (const std::regex_error& e) {
+      throw Error(fmt::format("model.weights: '{}' is no regular expression: {}", pattern, e.what()));
+    }
+  }
+  std::map<std::string, std::string> from;
+  for (auto& [name, array] : file.tensors) {
+    const std::string given = std::exchange(name, mapped_name(name, map, rules));
+    if (const auto [before, fresh] = from.emplace(name, given); !fresh)
+      throw Error(
+          fmt::format("{}: '{}' and '{}' are both mapped to '{}'", path, before->second, given, name));
+  }
+  return file;
+}
+
 /// Two paths of one state must not bring two values.
 void check_tied(const std::vector<nn::NamedState>& states, const io::LoadedState& loaded,
                 const std::string& path) {
   for (std::size_t i = 0; i < states.size(); ++i)
     for (std::size_t j = i + 1; j < states.size(); ++j)
-      if (states[i].variable().id() == states[j].variable().id() &&
+      if (states[i].variable().id() == states[j].variable().id() && loaded.values[i] && loaded.values[j] &&
           !identical(*loaded.values[i], *loaded.values[j]))
         throw Error(fmt::format("{}: '{}' and '{}' are one tensor of the model, but differ in the file", path,
                                 states[i].path, states[j].path));
@@ -47,14 +88,16 @@ void save_weights(nn::Module& module, const std::string& path) {
   io::write_safetensors(path, out);
 }
 
-void load_weights(nn::Module& module, const std::string& path) {
-  const io::TensorFile file = io::read_safetensors(path);
+std::string load_weights(nn::Module& module, const std::string& path, const WeightMap& map) {
+  const io::TensorFile file = mapped(weights_in(io::read_safetensors(path)), map, path);
   const auto states = states_in(module, file);
   std::vector<io::Slot> slots;
   for (const auto& s : states) slots.push_back(slot_of(s.path, s.type()));
-  const io::LoadedState loaded = io::load_state(file, slots, path);
+  const io::LoadedState loaded = io::load_state(file, slots, path, {.strict = map.strict});
   check_tied(states, loaded, path);
-  for (std::size_t i = 0; i < slots.size(); ++i) states[i].assign(*loaded.values[i]);
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (loaded.values[i]) states[i].assign(*loaded.values[i]);
+  return loaded.report.text();
 }
 
 void save_variables(const std::vector<Variable>& variables, const std::string& path) {

@@ -62,6 +62,55 @@ Value parameters_value(const Job& j) {
   return table.empty() ? Value{} : Value{table};
 }
 
+std::pair<std::string, std::string> rule(const Value& v) {
+  const auto* pair = v.as<Value::List>();
+  if (pair == nullptr || pair->size() != 2) wrong(v, "a pair [\"pattern\", \"replacement\"]");
+  const auto* to = (*pair)[1].as<std::string>();
+  if (to == nullptr) wrong((*pair)[1], "a string");
+  return {text((*pair)[0]), *to};
+}
+
+/// A path, or a table with the file and how its names are to be read.
+void weights(const Value& v, Job::Model& out) {
+  const auto* table = v.as<Value::Table>();
+  out.weight_map = {};
+  if (table == nullptr) {
+    out.weights = text(v);
+    return;
+  }
+  for (const auto& [key, value] : *table) {
+    if (key == "file")
+      out.weights = text(value);
+    else if (key == "strip")
+      out.weight_map.strip = text(value);
+    else if (key == "add")
+      out.weight_map.add = text(value);
+    else if (key == "strict")
+      out.weight_map.strict = flag(value);
+    else if (key != "map")
+      fail(value, "is no key of model.weights" + suggestion(key, {"file", "strip", "add", "map", "strict"}));
+    else if (const auto* list = value.as<Value::List>(); list != nullptr)
+      for (const Value& e : *list) out.weight_map.map.push_back(rule(e));
+    else
+      wrong(value, "a list of pairs [\"pattern\", \"replacement\"]");
+  }
+  if (out.weights.empty()) fail(v, "has no file: write { file = \"weights.safetensors\", … }");
+}
+
+Value weights_value(const Job& j) {
+  const Value file = path_value(j, j.model.weights);
+  const WeightMap& map = j.model.weight_map;
+  if (j.model.weights.empty() || (!map.changes_names() && map.strict)) return file;
+  Value::Table table{{"file", file}};
+  if (!map.strip.empty()) table.emplace_back("strip", map.strip);
+  if (!map.add.empty()) table.emplace_back("add", map.add);
+  Value::List rules;
+  for (const auto& [from, to] : map.map) rules.emplace_back(Value::List{Value{from}, Value{to}});
+  if (!rules.empty()) table.emplace_back("map", std::move(rules));
+  if (!map.strict) table.emplace_back("strict", false);
+  return table;
+}
+
 Text placed_text(const Value& v) {
   std::string source = v.where;
   if (v.line > 0)
@@ -78,8 +127,7 @@ std::vector<Key> model_keys() {
       {"model.parameters", "free parameters: name = shape, or { shape, init }", false,
        [](const Value& v, Job& j) { j.model.parameters = parameters(v); }, parameters_value},
       {"model.weights", "a safetensors file to start from", false,
-       [](const Value& v, Job& j) { j.model.weights = text(v); },
-       [](const Job& j) { return path_value(j, j.model.weights); }},
+       [](const Value& v, Job& j) { weights(v, j.model); }, weights_value},
       {"model.forward", "how the output follows from the inputs", true,
        [](const Value& v, Job& j) { j.model.forward = placed_text(v); },
        [](const Job& j) { return Value{j.model.forward.text}; }},

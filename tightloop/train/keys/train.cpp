@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
+#include <tightloop/train/job_callbacks.h>
+#include <tightloop/train/job_schedule.h>
 #include <tightloop/train/keys/index.h>
 #include <tightloop/train/keys/read.h>
 
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace tightloop::train::keys {
 namespace {
@@ -47,6 +50,64 @@ Value groups_value(const Job& j) {
   return out.empty() ? Value{} : Value{out};
 }
 
+optim::GradientRules gradients(const Value& v) {
+  optim::GradientRules out;
+  const auto* table = v.as<Value::Table>();
+  if (table == nullptr) {
+    out.clip_norm = not_negative(v);
+    return out;
+  }
+  for (const auto& [key, value] : *table) {
+    if (key == "norm")
+      out.clip_norm = not_negative(value);
+    else if (key == "value")
+      out.clip_value = not_negative(value);
+    else if (key == "noise")
+      out.noise = not_negative(value);
+    else if (key == "centralize")
+      out.centralize = flag(value);
+    else
+      fail(value, "is no key of train.clip" + suggestion(key, {"norm", "value", "noise", "centralize"}));
+  }
+  return out;
+}
+
+Value gradients_value(const Job& j) {
+  const optim::GradientRules& g = j.train.gradients;
+  Value::Table table;
+  if (g.clip_norm > 0) table.emplace_back("norm", g.clip_norm);
+  if (g.clip_value > 0) table.emplace_back("value", g.clip_value);
+  if (g.noise > 0) table.emplace_back("noise", g.noise);
+  if (g.centralize) table.emplace_back("centralize", true);
+  return table.empty() ? Value{} : Value{table};
+}
+
+/// A callback's name as a template argument, so that each has a key of its own.
+template <std::size_t n>
+struct Name {
+  // NOLINTNEXTLINE(google-explicit-constructor): written as a text.
+  constexpr Name(const char (&text)[n]) { std::copy_n(text, n, data); }
+  constexpr std::string_view text() const { return {data + 6, n - 7}; }  // without "train."
+  char data[n] = {};
+};
+
+template <Name path>
+Key callback_key(std::string_view meaning) {
+  return {{path.data},
+          meaning,
+          false,
+          [](const Value& v, Job& j) {
+            job_callback(path.text(), v);
+            std::erase_if(j.train.callbacks, [](const auto& c) { return c.first == path.text(); });
+            j.train.callbacks.emplace_back(path.text(), v);
+          },
+          [](const Job& j) {
+            for (const auto& [name, value] : j.train.callbacks)
+              if (name == path.text()) return value;
+            return Value{};
+          }};
+}
+
 }  // namespace
 
 std::vector<Key> train_keys() {
@@ -65,6 +126,27 @@ std::vector<Key> train_keys() {
        [](const Job& j) { return choice_value(j.train.optimizer); }},
       {"train.group", "parameters that learn with another rate or decay: match, lr, weight_decay", false,
        [](const Value& v, Job& j) { j.train.groups = groups(v); }, groups_value},
+      {"train.schedule", "how the rate moves: a schedule by name, { name, options }, or a list of them",
+       false,
+       [](const Value& v, Job& j) {
+         job_schedule(v);
+         j.train.schedule = v;
+       },
+       [](const Job& j) { return j.train.schedule; }},
+      {"train.clip", "what is done to gradients: { norm, value, centralize, noise }", false,
+       [](const Value& v, Job& j) { j.train.gradients = gradients(v); }, gradients_value},
+      {"train.freeze", "parameters that stay as they are: a pattern or a list of patterns", false,
+       [](const Value& v, Job& j) {
+         j.train.freeze = texts(v, "a pattern such as \"conv*\", or a list of patterns");
+         j.train.freeze_where = place(v);
+       },
+       [](const Job& j) { return j.train.freeze.empty() ? Value{} : texts_value(j.train.freeze); }},
+      callback_key<"train.ema">("moving averages of the weights: the decay, or { decay, evaluate }"),
+      callback_key<"train.nan_guard">("goes back and on with a smaller rate when the loss is lost"),
+      callback_key<"train.early_stopping">("ends the run when a metric has stopped getting better"),
+      callback_key<"train.stop_at">("ends the run when a metric has reached a value"),
+      callback_key<"train.max_time">("ends the run after so long: seconds, \"1h30m\" or \"01:30:00\""),
+      callback_key<"train.checkpoint">("files from which the run can go on"),
       {"train.metrics", "what else to report of the validation rows", false,
        [](const Value& v, Job& j) { j.train.metrics = choices(v, "a list of names such as [\"accuracy\"]"); },
        [](const Job& j) { return choices_value(j.train.metrics); }},

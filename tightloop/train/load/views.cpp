@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/data/split.h>
-#include <tightloop/train/choice_options.h>
+#include <tightloop/train/choice.h>
 #include <tightloop/train/load/parts.h>
 #include <tightloop/train/read_batch.h>
 
@@ -20,7 +20,7 @@ data::Transforms transforms_of(const std::vector<Choice>& list) {
       input = *named->as<std::string>();
     }
     std::erase_if(*c.options.as<Value::Table>(), [](const auto& entry) { return entry.first == "input"; });
-    out.add(c.name, to_options(c), input, c.where);
+    out.add(c.name, to_options(c.options), input, c.where);
   }
   return out;
 }

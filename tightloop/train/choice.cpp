@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tightloop/train/choice_options.h>
+#include <tightloop/train/choice.h>
+
+#include <algorithm>
 
 namespace tightloop::train {
-namespace {
 
 OptionValue to_option(const Value& v) {
   if (const auto* b = v.as<bool>()) return *b;
@@ -21,11 +22,10 @@ OptionValue to_option(const Value& v) {
   return numbers;
 }
 
-}  // namespace
-
-Options to_options(const Choice& choice) {
+Options to_options(const Value& table, const std::vector<std::string>& without) {
   Options out;
-  for (const auto& [name, value] : *choice.options.as<Value::Table>()) out.set(name, to_option(value));
+  for (const auto& [name, value] : *table.as<Value::Table>())
+    if (std::find(without.begin(), without.end(), name) == without.end()) out.set(name, to_option(value));
   return out;
 }
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What happens during a run beside its steps. Callbacks are called in the order in which a run was given
+// them.
+#include <tightloop/train/history.h>
+#include <tightloop/train/session.h>
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace tightloop::train {
+
+class Run;
+
+/// What a callback keeps in a checkpoint: arrays by name.
+using Saved = std::map<std::string, Array>;
+
+class Callback {
+ public:
+  virtual ~Callback() = default;
+  /// "early_stopping": names its part of a checkpoint and its key in a job.
+  virtual std::string_view name() const = 0;
+
+  /// Before the step is built: what it needs in the graph.
+  virtual void prepare(UpdateOptions&) const {}
+  /// The step, later than `step`, at whose end it wants to be called; steps before are not held up.
+  virtual std::int64_t pause_after(std::int64_t /*step*/) const {
+    return std::numeric_limits<std::int64_t>::max();
+  }
+
+  /// Before the first step; forgets an earlier run. A resumed run calls load() next. Throws Error when the
+  /// run has not what it needs.
+  virtual void start(Run&) {}
+  virtual void epoch_start(Run&) {}
+  /// Between two chunks of steps: at the steps that pause_after() named, at the end of an epoch before its
+  /// record, and about twenty times a second.
+  virtual void step(Run&) {}
+  virtual void epoch(Run&, const EpochRecord&) {}
+  /// The loss was lost; the states are the last good ones. True: it has put the run where it can go on.
+  virtual bool recover(Run&, const NonFinite&) { return false; }
+  /// No more steps come. Where that is inside an epoch, its record comes after this call.
+  virtual void end(Run&) {}
+  /// After all end(): the last chance to put other weights into the model.
+  virtual void weights(Run&) {}
+
+  virtual Saved save() const { return {}; }
+  virtual void load(Run&, const Saved&) {}
+};
+
+}  // namespace tightloop::train

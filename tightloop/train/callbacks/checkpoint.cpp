@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/callbacks/checkpoint.h>
+#include <tightloop/train/callbacks/index.h>
+
+#include <fmt/format.h>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+namespace tightloop::train {
+
+namespace fs = std::filesystem;
+
+CheckpointFiles::CheckpointFiles(CheckpointOptions options)
+    : options_(std::move(options)), monitor_(options_.monitor, options_.mode) {
+  const auto whole = [](const char* what, std::int64_t value) {
+    if (value < 0) throw Error(fmt::format("checkpoint: {} must be 0 or greater, not {}", what, value));
+  };
+  whole("every_epochs", options_.every_epochs);
+  whole("every_steps", options_.every_steps);
+  whole("keep", options_.keep);
+  if (!(options_.every_minutes >= 0) || !std::isfinite(options_.every_minutes))
+    throw Error(
+        fmt::format("checkpoint: every_minutes must be 0 or greater, not {}", options_.every_minutes));
+}
+
+std::int64_t CheckpointFiles::pause_after(std::int64_t step) const {
+  if (options_.every_steps == 0) return std::numeric_limits<std::int64_t>::max();
+  return (step / options_.every_steps + 1) * options_.every_steps;
+}
+
+void CheckpointFiles::start(Run& run) {
+  monitor_ = Monitor(options_.monitor, options_.mode);
+  monitor_.start(run, "checkpoint");
+  written_ = resumed_at_ = -1;
+  written_at_ = run.seconds();
+  begun_ = ended_ = false;
+}
+
+void CheckpointFiles::step(Run& run) {
+  const bool by_steps = options_.every_steps > 0 && run.step() % options_.every_steps == 0;
+  const bool by_time =
+      options_.every_minutes > 0 && run.seconds() - written_at_ >= 60 * options_.every_minutes;
+  if (by_steps || by_time) write_step(run);
+}
+
+void CheckpointFiles::epoch(Run& run, const EpochRecord& record) {
+  if (ended_) return;
+  const auto value = options_.best ? monitor_.value(run, record) : std::nullopt;
+  if (value && monitor_.better(*value)) write(run, kBestCheckpoint, false);
+  if (options_.every_epochs > 0 && record.epoch % options_.every_epochs == 0) {
+    written_ = -1;  // one of this step lacks the epoch's record
+    write_step(run);
+  }
+}
+
+void CheckpointFiles::end(Run& run) {
+  ended_ = true;
+  if (run.history().stopped ? options_.on_stop : options_.at_end) {
+    if (!run.ended_inside_epoch()) written_ = -1;
+    write_step(run);
+  }
+  writer_.wait();
+}
+
+void CheckpointFiles::write_step(Run& run) {
+  if (written_ == run.step()) return;
+  written_ = run.step();
+  written_at_ = run.seconds();
+  write(run, checkpoint_name(run.step()), true);
+}
+
+void CheckpointFiles::write(Run& run, const std::string& name, bool rotates) {
+  writer_.wait();
+  if (!begun_) {
+    if (options_.first) options_.first();
+    std::error_code ec;
+    fs::create_directories(options_.directory, ec);
+    if (ec) throw Error(fmt::format("{}: cannot be made: {}", options_.directory, ec.message()));
+    begun_ = true;
+    if (resumed_at_ >= 0) forget_later();
+  }
+  Checkpoint checkpoint = run.checkpoint();
+  checkpoint.metadata.insert(options_.metadata.begin(), options_.metadata.end());
+  writer_.write((fs::path(options_.directory) / name).string(), std::move(checkpoint), [this, rotates] {
+    if (rotates) rotate();
+  });
+}
+
+/// Those of the way that the run has left by going on from an earlier one.
+void CheckpointFiles::forget_later() const {
+  std::error_code ec;
+  for (const auto& path : checkpoints_in(options_.directory))
+    if (step_in_name(path) > resumed_at_) fs::remove(path, ec);
+}
+
+void CheckpointFiles::rotate() const {
+  const auto files = checkpoints_in(options_.directory);
+  if (options_.keep == 0) return;
+  std::error_code ec;
+  for (std::size_t i = static_cast<std::size_t>(options_.keep); i < files.size(); ++i)
+    fs::remove(files[i], ec);
+}
+
+Saved CheckpointFiles::save() const { return {{"best", Array::scalar<double>(monitor_.best())}}; }
+
+void CheckpointFiles::load(Run& run, const Saved& saved) {
+  const auto best = saved.find("best");
+  if (best != saved.end() && best->second.count() == 1) monitor_.set_best(best->second.at(0));
+  written_ = resumed_at_ = run.step();
+  written_at_ = run.seconds();
+}
+
+const CallbackDef& checkpoint_callback() {
+  static const CallbackDef def{
+      "checkpoint",
+      "files from which the run can go on",
+      "every_epochs",
+      {{"every_epochs", OptionType::integer, {}, "epochs; 1 where no other interval is given"},
+       {"every_steps", OptionType::integer, std::int64_t{0}},
+       {"every_minutes", OptionType::number, 0.0},
+       {"keep", OptionType::integer, std::int64_t{1}, "newest files that stay; 0: all"},
+       {"best", OptionType::boolean, true, "also one of the best epoch"},
+       {"monitor", OptionType::text, std::string(), "the metric that tells the best"},
+       {"mode", OptionType::text, {}, "min or max: what is better"}},
+      [](const Options& o) -> std::shared_ptr<Callback> {
+        CheckpointOptions c;
+        c.every_steps = o.at<std::int64_t>("every_steps");
+        c.every_minutes = o.at<double>("every_minutes");
+        const bool other = c.every_steps > 0 || c.every_minutes > 0;
+        c.every_epochs = o.has("every_epochs") ? o.at<std::int64_t>("every_epochs") : other ? 0 : 1;
+        c.keep = o.at<std::int64_t>("keep");
+        c.best = o.at<bool>("best");
+        c.monitor = o.at<std::string>("monitor");
+        c.mode = mode_of("checkpoint", o);
+        return std::make_shared<CheckpointFiles>(std::move(c));
+      }};
+  return def;
+}
+
+}  // namespace tightloop::train

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/train/callbacks/monitor.h>
+
+#include <functional>
+#include <map>
+
+namespace tightloop::train {
+
+struct CheckpointOptions {
+  std::string directory = "checkpoints";
+  std::int64_t every_epochs = 0;  ///< 0: not by epochs
+  std::int64_t every_steps = 0;   ///< 0: not by steps
+  double every_minutes = 0;       ///< 0: not by time
+  std::int64_t keep = 1;          ///< newest files that stay; 0: all
+  bool best = false;              ///< also best.safetensors, of the epoch whose metric is the best so far
+  std::string monitor = "";       ///< "": the validation loss, or the training loss
+  std::optional<optim::Direction> mode = {};
+  bool at_end = true;                                ///< one when the run ends
+  bool on_stop = true;                               ///< one when the observer ends the run
+  std::map<std::string, std::string> metadata = {};  ///< what else to keep, by key
+  std::function<void()> first = {};                  ///< called before the first file is written
+};
+
+/// Writes checkpoints from which a run goes on bit for bit; on a thread of its own, while training goes on.
+class CheckpointFiles final : public Callback {
+ public:
+  /// Throws Error for numbers out of range.
+  explicit CheckpointFiles(CheckpointOptions options = {});
+  std::string_view name() const override { return "checkpoint"; }
+  CheckpointOptions& options() { return options_; }
+
+  std::int64_t pause_after(std::int64_t step) const override;
+  void start(Run& run) override;
+  void step(Run& run) override;
+  void epoch(Run& run, const EpochRecord& record) override;
+  void end(Run& run) override;
+  Saved save() const override;
+  void load(Run& run, const Saved& saved) override;
+
+ private:
+  void write(Run& run, const std::string& name, bool rotate);
+  void write_step(Run& run);
+  void forget_later() const;
+  void rotate() const;
+
+  CheckpointOptions options_;
+  Monitor monitor_;
+  CheckpointWriter writer_;
+  std::int64_t written_ = -1;  ///< step of the newest file
+  std::int64_t resumed_at_ = -1;
+  double written_at_ = 0;  ///< seconds of the run
+  bool begun_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace tightloop::train

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/callbacks/index.h>
+#include <tightloop/train/choice.h>
+#include <tightloop/train/job_callbacks.h>
+#include <tightloop/train/keys/read.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+
+namespace tightloop::train {
+namespace {
+
+/// The main option's value; a number serves as a text.
+OptionValue main_value(const CallbackDef& def, const Value& v) {
+  const auto spec = std::find_if(def.options.begin(), def.options.end(),
+                                 [&](const OptionSpec& s) { return s.name == def.main; });
+  const OptionValue value = to_option(v);
+  if (spec->type != OptionType::text) return value;
+  if (const auto* i = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *i);
+  if (const auto* d = std::get_if<double>(&value)) return fmt::format("{}", *d);
+  return value;
+}
+
+Options options_of(const CallbackDef& def, const Value& v) {
+  Options out;
+  if (const auto* table = v.as<Value::Table>()) {
+    for (const auto& [name, value] : *table)
+      out.set(name, name == def.main ? main_value(def, value) : to_option(value));
+  } else if (v.as<bool>() == nullptr) {
+    out.set(std::string(def.main), main_value(def, v));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::shared_ptr<Callback> job_callback(std::string_view name, const Value& value) {
+  const CallbackDef* def = find_callback(name);
+  require(def != nullptr, "job_callback: a key without a callback");
+  if (const auto* on = value.as<bool>(); on != nullptr && !*on) return nullptr;
+  return placed(keys::place(value), [&] { return make_callback(name, options_of(*def, value)); });
+}
+
+std::vector<std::shared_ptr<Callback>> job_callbacks(const Job& job) {
+  std::vector<std::shared_ptr<Callback>> out;
+  for (const CallbackDef* def : all_callbacks())
+    for (const auto& [name, value] : job.train.callbacks)
+      if (name == def->name)
+        if (auto callback = job_callback(name, value)) out.push_back(std::move(callback));
+  return out;
+}
+
+}  // namespace tightloop::train

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/base/error.h>
+#include <tightloop/train/resume.h>
+#include <tightloop/train/toml.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+
+namespace tightloop::train {
+namespace {
+
+/// Keys of fixed tables that change no number of a run.
+constexpr std::array<std::string_view, 5> kFree{"data.memory", "data.workers", "data.prefetch",
+                                                "data.on_error", "model.weights"};
+
+bool is_fixed(std::string_view path) {
+  if (std::find(kFree.begin(), kFree.end(), path) != kFree.end()) return false;
+  return path == "seed" || path == "train.loss" || path == "train.freeze" || path.starts_with("data.") ||
+         path.starts_with("model.");
+}
+
+/// The value as it stands in a job file.
+std::string text_of(const Value& value) {
+  if (std::holds_alternative<std::monostate>(value.data)) return "nothing";
+  std::string text = write_toml(Value::Table{{"x", Value::List{value}}});
+  const auto from = text.find('['), to = text.rfind(']');
+  return text.substr(from + 1, to - from - 1);
+}
+
+}  // namespace
+
+std::vector<std::string> changes_on_resume(const Job& before, const Job& now, const std::string& checkpoint) {
+  std::vector<std::string> changed, refused;
+  for (const Key& key : job_keys()) {
+    if (key.path == "output.directory" || key.path == "model.weights") continue;
+    const std::string old = text_of(key.write(before)), own = text_of(key.write(now));
+    if (old == own) continue;
+    const bool other_rule =
+        key.path == "train.optimizer" && before.train.optimizer.name != now.train.optimizer.name;
+    const bool fixed = is_fixed(key.path) || other_rule;
+    (fixed ? refused : changed).push_back(fmt::format("{}: {} instead of {}", key.path, own, old));
+  }
+  if (!refused.empty())
+    throw Error(
+        fmt::format("{}: the job has changed in what a run cannot go on with:\n  {}\nChange it back, or "
+                    "start anew in another folder (model.weights takes the weights of a checkpoint)",
+                    checkpoint, fmt::join(refused, "\n  ")));
+  return changed;
+}
+
+}  // namespace tightloop::train

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/optim/plateau.h>
+#include <tightloop/train/checkpoint.h>
+#include <tightloop/train/trainer.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tightloop::train {
+
+/// A training in progress, as callbacks see and steer it.
+class Run {
+ public:
+  Run(const Model& model, const TrainerOptions& options, Session& session, double base_lr, bool validates,
+      std::int64_t rows);
+
+  Session& session() { return session_; }
+  const Session& session() const { return session_; }
+  const TrainerOptions& options() const { return options_; }
+  const History& history() const { return history_; }
+  History& history() { return history_; }
+  std::int64_t step() const { return session_.step(); }
+  std::int64_t epoch() const { return epoch_; }  ///< from 1
+  void set_epoch(std::int64_t epoch) { epoch_ = epoch; }
+  /// Since the run began, those before a resume included.
+  double seconds() const;
+
+  /// Ends the run after the present chunk or epoch; the first reason counts.
+  void stop(std::string reason);
+  bool stopping() const { return stopping_; }
+  bool ended_inside_epoch() const { return step() % session_.steps_per_epoch() != 0; }
+  void note(const std::string& text) const;
+
+  /// The metric that is watched when none is named: the validation loss, or the training loss.
+  std::string usual_metric() const { return validates_ ? "validation_loss" : "train_loss"; }
+  /// Throws Error, suggesting the nearest, unless epochs have a metric `name`.
+  void check_metric(const std::string& who, const std::string& name) const;
+  /// Which values of a metric are better.
+  optim::Direction direction_of(const std::string& name) const;
+  /// None when the epoch had no validation.
+  std::optional<double> value_of(const EpochRecord& record, const std::string& name) const;
+
+  /// The optimizer's.
+  double base_lr() const { return base_lr_; }
+  /// The rate of the last step.
+  double lr();
+  /// Multiplies the rate from now on by `scale`, in the place of what `who` gave before.
+  void scale_rate(const std::string& who, double scale);
+
+  /// The present value of a parameter or buffer that evaluations see: an average where there are some.
+  Array evaluated(const std::string& path);
+  /// Everything that training changes of the model: path and present value, as views.
+  std::vector<std::pair<std::string, Array>> changing();
+
+  /// Copies all that makes the rest of the run.
+  Checkpoint checkpoint();
+  /// Goes on from there. Throws Error listing what does not fit.
+  void resume(const Checkpoint& checkpoint, const std::string& name);
+
+ private:
+  std::vector<std::string> metric_columns() const;
+  Array history_table() const;
+  void read_history(const Array& table);
+
+  const Model& model_;
+  const TrainerOptions& options_;
+  Session& session_;
+  double base_lr_;
+  bool validates_;
+  std::int64_t rows_;
+  std::int64_t epoch_ = 1;
+  bool stopping_ = false;
+  History history_;
+  double lr_;
+  double seconds_before_ = 0;
+  double started_;
+  std::vector<std::pair<std::string, double>> scales_;
+};
+
+}  // namespace tightloop::train
