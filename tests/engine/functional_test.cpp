@@ -5,6 +5,8 @@
 #include <tests/support/evaluate.h>
 #include <tests/support/files.h>
 #include <tightloop/engine/functional.h>
+#include <tightloop/ops/attention.h>
+#include <tightloop/ops/functions_spatial.h>
 
 namespace tightloop {
 namespace {
@@ -194,6 +196,113 @@ TEST_P(Functional, OneTraceServesEveryNumberOfEntries) {
     expect_close(at(got, n - 1).array(), last.array(), 1e-12, 1e-13);
   }
   EXPECT_EQ(traces, 1);
+}
+
+/// A small network of windows on one sample [2, 8, 8]: strided, grouped, dilated and transposed convolutions,
+/// and pooling of both kinds.
+struct Windows {
+  std::vector<Tensor> parameters{real({4, 2, 3, 3}, 1), real({4, 2, 2, 2}, 2), real({4, 3, 2, 2}, 3),
+                                 real({3, 12}, 4)};
+
+  static Tensor loss(const std::vector<Tensor>& p, const Tensor& x) {
+    Tensor h = tanh(convolution(unsqueeze(x, 0), p[0], {.stride = 2, .padding = 1}));
+    h = max_pool(convolution(h, p[1], {.padding = {1, 0}, .dilation = {1, 2}, .groups = 2}),
+                 {.kernel = 2, .stride = 1});
+    h = tanh(conv_transpose(h, p[2], {.stride = {1, 2}}));
+    h = adaptive_avg_pool(avg_pool(h, {.kernel = 2, .stride = 1, .padding = 1}), 2);
+    return sum(square(matmul(p[3], reshape(h, {12}))));
+  }
+};
+
+/// Causal attention with two heads and a mask on one sample [5, 6].
+struct Heads {
+  std::vector<Tensor> parameters{real({6, 18}, 1), real({6, 6}, 2), real({1, 1, 5, 5}, 3)};
+
+  static Tensor loss(const std::vector<Tensor>& p, const Tensor& x) {
+    const Tensor qkv = permute(reshape(matmul(x, p[0]), {5, 3, 2, 3}), {1, 2, 0, 3});
+    const auto part = [&](std::int64_t i) { return slice(qkv, 0, i, i + 1); };
+    const Tensor y = attention(part(0), part(1), part(2), {.mask = p[2], .causal = true});
+    return sum(square(matmul(reshape(permute(squeeze(y, 0), {1, 0, 2}), {5, 6}), p[1])));
+  }
+};
+
+/// The same with dropout, whose draws all samples share.
+struct DroppedHeads : Heads {
+  static Tensor loss(const std::vector<Tensor>& p, const Tensor& x) {
+    const Tensor q = reshape(matmul(x, p[0]), {3, 5, 6}), one = scalar(1, DType::i64);
+    return sum(
+        square(matmul(attention(q, q + 1.0, q * 2.0, {.dropout = 0.4, .seed = one, .step = one}), p[1])));
+  }
+};
+
+template <class Net>
+class PerSample : public ::testing::Test {};
+using Nets = ::testing::Types<Windows, Heads, DroppedHeads>;
+TYPED_TEST_SUITE(PerSample, Nets);
+
+template <class Net>
+Tensor some_samples(std::int64_t n) {
+  return std::is_same_v<Net, Windows> ? real({n, 2, 8, 8}, 9) : real({n, 5, 6}, 9);
+}
+
+TYPED_TEST(PerSample, GradientsAreThoseOfALoop) {
+  const auto loss = TypeParam::loss;
+  const TypeParam net;
+  const Tensor xs = some_samples<TypeParam>(5);
+  const std::vector<Tensor> known = vmap<1>(grad(loss))(net.parameters, xs);
+  auto any =
+      compile([&](const Tensor& x) { return vmap<1>(grad(loss))(net.parameters, x); }, {.batch = true});
+  const std::vector<Tensor> symbolic = any(xs);
+  for (std::int64_t i = 0; i < 5; ++i) {
+    const std::vector<Tensor> one = grad(loss)(net.parameters, at(xs, i));
+    for (std::size_t k = 0; k < one.size(); ++k) {
+      expect_close(at(known[k], i).array(), one[k].array(), 1e-11, 1e-12);
+      expect_close(at(symbolic[k], i).array(), one[k].array(), 1e-11, 1e-12);
+    }
+  }
+}
+
+TYPED_TEST(PerSample, CurvatureAndDirectionsToo) {
+  const auto loss = TypeParam::loss;
+  const TypeParam net;
+  const Tensor xs = some_samples<TypeParam>(3);
+  const auto by_parameters = [&](const Tensor& x, const std::vector<Tensor>& p,
+                                 const std::vector<Tensor>& v) {
+    return hvp([&](const std::vector<Tensor>& q) { return loss(q, x); })(p, v);
+  };
+  std::vector<Tensor> directions;  // others for each sample, so that weights differ from entry to entry
+  for (const Tensor& p : net.parameters) {
+    std::vector<std::int64_t> dims = p.array().dims();
+    dims.insert(dims.begin(), 3);
+    directions.push_back(real(dims, 20 + directions.size()));
+  }
+  const auto mapped = [&](const Tensor& x, const std::vector<Tensor>& v) {
+    return vmap<0, 2>(by_parameters)(x, net.parameters, v);
+  };
+  const std::vector<Tensor> known = mapped(xs, directions);
+  const std::vector<Tensor> symbolic = compile(mapped, {.batch = true})(xs, directions);
+  const auto slope = [&](const Tensor& x) { return loss(net.parameters, x); };
+  const Tensor along = jvp(vmap(slope))(xs, xs).second;
+  const Tensor back = vjp(vmap(slope))(xs, ones({3}, DType::f64)).second;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    std::vector<Tensor> v;
+    for (const Tensor& d : directions) v.push_back(at(d, i));
+    const std::vector<Tensor> one = by_parameters(at(xs, i), net.parameters, v);
+    for (std::size_t k = 0; k < one.size(); ++k) {
+      expect_close(at(known[k], i).array(), one[k].array(), 1e-10, 1e-11);
+      expect_close(at(symbolic[k], i).array(), one[k].array(), 1e-10, 1e-11);
+    }
+    expect_close(at(along, i).array(), jvp(slope)(at(xs, i), at(xs, i)).second.array(), 1e-11, 1e-12);
+    expect_close(at(back, i).array(), grad(slope)(at(xs, i)).array(), 1e-11, 1e-12);
+  }
+}
+
+TEST_P(Functional, AnEnsembleOfConvolutionsIsALoop) {
+  const Tensor weights = real({3, 4, 1, 3, 3}, 1), x = real({2, 2, 6, 6}, 2);
+  const auto net = [](const Tensor& w, const Tensor& t) { return tanh(convolution(t, w, {.groups = 2})); };
+  const Tensor got = both([&](const Tensor& w, const Tensor& t) { return vmap<0>(net)(w, t); }, weights, x);
+  for (std::int64_t i = 0; i < 3; ++i)
+    expect_close(at(got, i).array(), net(at(weights, i), x).array(), 1e-13, 1e-14);
 }
 
 TEST_P(Functional, JacobiansAgree) {

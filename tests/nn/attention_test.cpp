@@ -112,6 +112,38 @@ TEST_P(Attention, DropoutGradientsAgreeWithDifferences) {
   }
 }
 
+TEST(AttentionWeights, AreZeroInARowThatSeesNothing) {
+  Array mask(DType::boolean, {2, 3});
+  mask.set(4, 1);
+  const Tensor x = numbers({2, 4}, 1), y = numbers({3, 4}, 2);
+  const Array w = attention_weights(x, y, {.attn_mask = Tensor(mask)}).array();
+  const double wanted[] = {0, 0, 0, 0, 1, 0};
+  for (std::int64_t i = 0; i < 6; ++i) EXPECT_EQ(w.at(i), wanted[i]) << i;
+}
+
+TEST(AttentionWeights, DropoutDropsThemFromTheOutputToo) {
+  MultiheadAttention layer(4, 2, {.dropout = 0.5, .batch_first = true});
+  layer.initialize(3);
+  const Context context(true, scalar(1, DType::i64), scalar(2, DType::i64));
+  const Tensor x = numbers({2, 6, 4}, 1);
+  const auto [y, weights] = layer.with_weights(x, x, x, {}, false);
+  EXPECT_EQ(weights.shape(), (Shape{2, 2, 6, 6}));
+  int dropped = 0;
+  for (std::int64_t i = 0; i < weights.array().count(); ++i) dropped += weights.array().at(i) == 0 ? 1 : 0;
+  EXPECT_GT(dropped, 40);
+  EXPECT_LT(dropped, 104);
+  EXPECT_EQ(y.shape(), x.shape());
+}
+
+TEST(GroupedQueries, RefuseHeadsThatDoNotDivide) {
+  const auto attend = [](std::initializer_list<std::int64_t> q, std::initializer_list<std::int64_t> k) {
+    const Tensor keys = numbers(k, 2);
+    return scaled_dot_product_attention(numbers(q, 1), keys, keys, {.enable_gqa = true});
+  };
+  EXPECT_ERROR(attend({1, 4, 5, 2}, {1, 3, 5, 2}), "must be a multiple of those of k and v");
+  EXPECT_ERROR(attend({5, 2}, {5, 2}), "enable_gqa needs [..., heads, rows, features]");
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Attention, ::testing::ValuesIn(testing::backends()),
                          testing::backend_name);
 

@@ -75,6 +75,32 @@ struct Identity {
   const char* constant;  ///< value of %7, type of x
 };
 
+std::string convolved(const std::string& body, const std::string& result) {
+  return "graph g {\n"
+         "  %0: f32[B, 2, 9] = input() {name=\"x\", role=\"argument\"}\n"
+         "  %1: f32[3, 2, 1] = input() {name=\"w\", role=\"state\"}\n"
+         "  %2: f32[3] = input() {name=\"s\", role=\"state\"}\n" +
+         body + "  return r=" + result + "\n}\n";
+}
+
+TEST(FoldScales, AScaleOfChannelsIsOneOfTheWeight) {
+  const std::string attrs = " {stride=[1], low=[0], high=[0], dilation=[1]}\n";
+  const std::string before = "  %3: f32[B, 3, 9] = convolution(%0, %1)" + attrs +
+                             "  %4: f32[B, 3, 9] = broadcast(%2) {dims=[1]}\n"
+                             "  %5: f32[B, 3, 9] = mul(%3, %4)\n";
+  const ir::Graph folded = passes::fold_scales(ir::parse(convolved(before, "%5"), ops::find_op));
+  ir::verify(folded);
+  const std::string after =
+      "  %3: f32[3, 2, 1] = broadcast(%2) {dims=[0]}\n"
+      "  %4: f32[3, 2, 1] = mul(%1, %3)\n"
+      "  %5: f32[B, 3, 9] = convolution(%0, %4)" +
+      attrs;
+  EXPECT_EQ(ir::print(folded), ir::print(ir::parse(convolved(after, "%5"), ops::find_op)));
+  const ir::Graph read =
+      ir::parse(convolved(before + "  %6: f32[B, 3, 9] = add(%5, %3)\n", "%6"), ops::find_op);
+  EXPECT_EQ(ir::print(passes::fold_scales(read)), ir::print(read)) << "another node reads the convolution";
+}
+
 TEST(SimplifyAlgebra, IdentitiesGiveTheOperand) {
   for (const auto& [op, value] : {Identity{"mul(%0, %7)", "1"},
                                   {"mul(%7, %0)", "1"},

@@ -14,6 +14,8 @@ std::span<const ir::Pass> pipeline() {
       {"simplify_views", simplify_views},
       // Identities that hold for NaN and infinity too.
       {"simplify_algebra", simplify_algebra},
+      // A BatchNorm that evaluates belongs to the convolution before it.
+      {"fold_scales", fold_scales},
       // Weight gradients and x·Wᵀ read their operand transposed: that is a flag of matmul.
       {"fold_transposes", fold_transposes},
       // The gradients of what every step of a recurrence uses, before their products take other forms.

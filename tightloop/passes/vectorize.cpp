@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/ir/graph.h>
+#include <tightloop/ops/attention_blocks.h>
 #include <tightloop/ops/build.h>
 #include <tightloop/ops/index.h>
 #include <tightloop/passes/vectorize.h>
+#include <tightloop/passes/vectorize_windows.h>
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <span>
 
 namespace tightloop {
 namespace {
@@ -79,8 +82,11 @@ class Vectorizer {
  private:
   bool is_mapped(const Tensor& t) const { return mapped_.contains(t.id()); }
 
-  Tensor apply(const Node& node) const {
+  Tensor apply(const Node& node) {
+    if (n_.is(0)) return zeros(in_front(n_, node.type.shape), node.type.dtype);
     if (node.op == &ops::matmul_op()) return product(node);
+    if (node.op == &ops::attention_op()) return attended(node);
+    if (reads_planes(node)) return windows(node);
     if (node.op == &ops::gather_op()) return gathered(node);
     if (node.op == &ops::scatter_add_op()) return scattered(node);
     return counts_axes_only(node) ? with_axis(node) : entry_by_entry(node);
@@ -154,6 +160,34 @@ class Vectorizer {
                    in_front(n_, node.type.shape));
   }
 
+  static bool reads_planes(const Node& node) {
+    return node.op->kind == ir::OpKind::window || node.op == &ops::plane_gather_op() ||
+           node.op == &ops::plane_scatter_op();
+  }
+
+  Tensor windows(const Node& node) const {
+    std::vector<Tensor> mapped;
+    for (const Tensor& t : node.inputs) mapped.push_back(is_mapped(t) ? all(t) : Tensor());
+    return vectorize_windows(node, n_, mapped);
+  }
+
+  /// One dim more in front, but for dropout: which weights it drops depends on their place among all, so the
+  /// draws are made for one entry.
+  Tensor attended(const Node& node) {
+    if (node.attrs.get<double>("dropout", 0) != 0) {
+      const ops::AttentionValue value = ops::attention_by_blocks(ops::attention_parts(node, node.inputs));
+      const Tensor both = concat({value.output, value.logsumexp}, -1);
+      lowered_.push_back(both);
+      run({both});
+      return all(both);
+    }
+    const std::size_t read = node.inputs.size() % 2 == 0 ? 4 : 3;  // with or without a mask
+    std::vector<Tensor> inputs;
+    for (const Tensor& t : std::span(node.inputs).first(read))
+      inputs.push_back(inputs.size() == 3 && !is_mapped(t) ? unsqueeze(t, 0) : all(t));
+    return ir::make_node(*node.op, std::move(inputs), node.attrs);
+  }
+
   Tensor entry_by_entry(const Node& node) const {
     if (!n_.is_static())
       throw Error("vmap: " + std::string(node.op->name) +
@@ -166,12 +200,12 @@ class Vectorizer {
       entries.push_back(unsqueeze(
           ir::make_node(*node.op, std::move(inputs), node.attrs, node.op->typed ? &node.type : nullptr), 0));
     }
-    if (entries.empty()) return zeros(in_front(n_, node.type.shape), node.type.dtype);
     return concat(std::move(entries), 0);
   }
 
   Dim n_;
   ir::NodeMap mapped_;
+  std::vector<Tensor> lowered_;  ///< keeps what mapped_ names
 };
 
 }  // namespace

@@ -144,31 +144,46 @@ Tensor MultiheadAttention::mask_of(const AttentionMasks& masks, const Tensor& q,
   return added(own, q.dtype()) + added(padding, q.dtype());
 }
 
-Tensor MultiheadAttention::attend(const Tensor& query, const Tensor& key, const Tensor& value,
-                                  const AttentionMasks& masks) {
+MultiheadAttention::Weighted MultiheadAttention::attend(const Tensor& query, const Tensor& key,
+                                                        const Tensor& value, const AttentionMasks& masks,
+                                                        Weights weights) {
   const auto parts = projected(query, key, value);
   Tensor q = heads_of(parts[0]), k = heads_of(parts[1]);
+  const Tensor v = heads_of(parts[2]);
   if (options_.rope_base) {
     q = rotary(q, {.base = *options_.rope_base});
     k = rotary(k, {.base = *options_.rope_base});
   }
-  const Tensor y = scaled_dot_product_attention(
-      q, k, heads_of(parts[2]),
-      {.attn_mask = mask_of(masks, query, key), .dropout_p = options_.dropout, .is_causal = masks.is_causal});
-  return out_(reshape(permute(y, {0, 2, 1, 3}), {query.dim(0), query.dim(1), embed_}));
+  const ScaledDotProductOptions options{
+      .attn_mask = mask_of(masks, query, key), .dropout_p = options_.dropout, .is_causal = masks.is_causal};
+  const auto joined = [&](const Tensor& y) {
+    return out_(reshape(permute(y, {0, 2, 1, 3}), {query.dim(0), query.dim(1), embed_}));
+  };
+  if (weights == Weights::none) return {joined(scaled_dot_product_attention(q, k, v, options)), {}};
+  const Tensor each = attention_weights(q, k, options);
+  return {joined(matmul(each, v)), weights == Weights::averaged ? mean(each, {1}) : each};
 }
 
 Tensor MultiheadAttention::operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                                       const AttentionMasks& masks) {
   const ir::Scope scope(name());
-  return arranged(query, key, value, masks);
+  return arranged(query, key, value, masks, Weights::none).output;
 }
 
-Tensor MultiheadAttention::arranged(const Tensor& query, const Tensor& key, const Tensor& value,
-                                    const AttentionMasks& masks) {
+MultiheadAttention::Weighted MultiheadAttention::with_weights(const Tensor& query, const Tensor& key,
+                                                              const Tensor& value,
+                                                              const AttentionMasks& masks,
+                                                              bool average_attn_weights) {
+  const ir::Scope scope(name());
+  return arranged(query, key, value, masks, average_attn_weights ? Weights::averaged : Weights::each);
+}
+
+MultiheadAttention::Weighted MultiheadAttention::arranged(const Tensor& query, const Tensor& key,
+                                                          const Tensor& value, const AttentionMasks& masks,
+                                                          Weights weights) {
   check(query, key, value);
   const bool one = query.rank() == 2;
-  if (!one && options_.batch_first) return attend(query, key, value, masks);
+  if (!one && options_.batch_first) return attend(query, key, value, masks, weights);
   const auto turned = [&](const Tensor& x) { return one ? unsqueeze(x, 0) : swapped(x); };
   AttentionMasks own = masks;
   if (one && own.key_padding_mask.defined() && own.key_padding_mask.rank() == 1)
@@ -177,12 +192,14 @@ Tensor MultiheadAttention::arranged(const Tensor& query, const Tensor& key, cons
   const Tensor q = turned(query);
   const Tensor k = key.id() == query.id() ? q : turned(key);
   const Tensor v = value.id() == key.id() ? k : turned(value);
-  const Tensor y = attend(q, k, v, own);
-  return one ? squeeze(y, 0) : swapped(y);
+  Weighted y = attend(q, k, v, own, weights);
+  y.output = one ? squeeze(y.output, 0) : swapped(y.output);
+  if (one && y.weights.defined()) y.weights = squeeze(y.weights, 0);
+  return y;
 }
 
 Tensor MultiheadAttention::forward(const Tensor& x) {
-  return arranged(x, x, x, {.is_causal = options_.is_causal});
+  return arranged(x, x, x, {.is_causal = options_.is_causal}, Weights::none).output;
 }
 
 namespace layers {

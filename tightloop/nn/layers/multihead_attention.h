@@ -25,7 +25,8 @@ struct AttentionMasks {
 
 /// Vaswani et al., "Attention is all you need", 2017: torch.nn.MultiheadAttention with in_proj_weight [3E, E]
 /// (or q_proj_weight [E, E], k_proj_weight [E, kdim], v_proj_weight [E, vdim]), in_proj_bias [3E], out_proj.
-/// Does not give the weights themselves (PyTorch's need_weights=False), which are never held as a whole.
+/// The call gives what PyTorch's need_weights=False gives, and never holds the weights as a whole;
+/// with_weights() gives them too.
 class MultiheadAttention final : public Layer {
  public:
   /// Throws Error unless embed_dim is a multiple of num_heads, and for sizes below 1.
@@ -39,15 +40,26 @@ class MultiheadAttention final : public Layer {
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                     const AttentionMasks& masks = {});
 
+  struct Weighted {
+    Tensor output;
+    Tensor weights;  ///< [B, L, S], or [B, heads, L, S] when not averaged; no B where the query has none
+  };
+  /// The same and the weights, after dropout: need_weights=True.
+  Weighted with_weights(const Tensor& query, const Tensor& key, const Tensor& value,
+                        const AttentionMasks& masks = {}, bool average_attn_weights = true);
+
  protected:
   Tensor forward(const Tensor& x) override;
 
  private:
   bool packed() const { return in_proj_.has_value(); }
   void check(const Tensor& query, const Tensor& key, const Tensor& value) const;
+  enum class Weights : std::uint8_t { none, averaged, each };
   /// attend() with the batch first.
-  Tensor arranged(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMasks& masks);
-  Tensor attend(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMasks& masks);
+  Weighted arranged(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMasks& masks,
+                    Weights weights);
+  Weighted attend(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMasks& masks,
+                  Weights weights);
   /// q, k, v [B, ·, E] before they are split into heads.
   std::vector<Tensor> projected(const Tensor& query, const Tensor& key, const Tensor& value) const;
   Tensor project(const Tensor& x, std::int64_t first, std::int64_t count) const;

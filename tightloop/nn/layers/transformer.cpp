@@ -67,6 +67,29 @@ Tensor TransformerDecoder::operator()(Tensor x, const Tensor& memory, const Atte
   return norm ? (*norm)(x) : x;
 }
 
+Transformer::Transformer(std::int64_t d_model, std::int64_t nhead, TransformerShape shape,
+                         const TransformerOptions& options)
+    : encoder(d_model, nhead, {shape.num_encoder_layers, true}, options),
+      decoder(d_model, nhead, {shape.num_decoder_layers, true}, options),
+      is_causal_(options.is_causal) {
+  for (const NamedParameter& p : parameters())
+    if (const Shape& dims = p.parameter->type().shape; dims.rank() > 1)
+      *p.parameter = Parameter(dims, init::xavier_uniform());
+}
+
+void Transformer::fields(Fields& f) { f("encoder", encoder)("decoder", decoder); }
+
+std::string Transformer::describe() const {
+  return fmt::format("Transformer({}, {})", encoder.describe(), decoder.describe());
+}
+
+Tensor Transformer::operator()(const Tensor& src, const Tensor& tgt, const TransformerMasks& masks) {
+  const ir::Scope scope(name());
+  AttentionMasks own = masks.tgt;
+  own.is_causal = own.is_causal || is_causal_;
+  return decoder(tgt, encoder(src, masks.src), own, masks.memory);
+}
+
 namespace layers {
 namespace {
 
