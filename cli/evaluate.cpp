@@ -2,6 +2,8 @@
 #include "command.h"
 #include "report.h"
 
+#include <tightloop/train/load/stream.h>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -15,27 +17,35 @@ struct Arguments {
   bool json = false;
 };
 
-/// The validation part of the job where there is one, else its training data.
+train::DataPart other_data(const train::TrainedModel& trained, const std::vector<std::string>& data) {
+  const auto& [job, classes] = std::tie(trained.run.job, trained.run.classes);
+  if (auto streams = train::load_other_streams(job, trained.target, data, classes, true))
+    return std::move(*streams);
+  return {train::load_other(job, trained.target, data, classes, true)};
+}
+
+/// The validation part of the job where there is one, else its training data as an evaluation sees them.
 train::DataPart own_data(const train::TrainedModel& trained) {
   train::LoadedData loaded = train::load_data(trained.run.job, trained.target);
-  return loaded.data.validation ? std::move(*loaded.data.validation) : std::move(loaded.data.train);
+  if (loaded.data.validation) return std::move(*loaded.data.validation);
+  if (!loaded.data.train.is_stream()) return std::move(loaded.data.train);
+  return other_data(trained, {train::resolve(trained.run.job, trained.run.job.data.train)});
 }
 
 void run(const Arguments& a) {
   train::TrainedModel trained = train::read_trained(a.run);
-  const train::DataPart part = a.data.empty()
-                                   ? own_data(trained)
-                                   : train::DataPart{train::load_other(trained.run.job, trained.target,
-                                                                       a.data, trained.run.classes, true)};
+  const train::DataPart part = a.data.empty() ? own_data(trained) : other_data(trained, a.data);
   train::make_model(trained, part.data);
   train::Trainer trainer(trained.options, trained.metrics);
   const train::Evaluation e = trainer.evaluate(trained.model->model(), trained.loss, part, trained.run.scales,
                                                trained.run.job.data.target[0].name);
+  warn_of(e.skipped);
+  const std::int64_t rows = part.count() - static_cast<std::int64_t>(e.skipped.size());
   if (!a.json) {
-    say(fmt::format("{}  ({})\n", evaluation_text(e, trained.metric_names), count_text(part.count(), "row")));
+    say(fmt::format("{}  ({})\n", evaluation_text(e, trained.metric_names), count_text(rows, "row")));
     return;
   }
-  nlohmann::ordered_json out{{"loss", e.loss}, {"rows", part.count()}};
+  nlohmann::ordered_json out{{"loss", e.loss}, {"rows", rows}};
   for (std::size_t i = 0; i < trained.metric_names.size(); ++i) out[trained.metric_names[i]] = e.metrics[i];
   say(out.dump() + "\n");
 }
@@ -47,9 +57,9 @@ void add_evaluate(CLI::App& app, Action& action) {
   const auto a = std::make_shared<Arguments>();
   command->add_option("run", a->run, "The run directory")->required()->type_name("RUN");
   command
-      ->add_option(
-          "--data", a->data,
-          "A CSV file, a folder, or name=file for each field; the job's own validation data if left out")
+      ->add_option("--data", a->data,
+                   "A CSV file, a folder, tar shards, or name=file for each field; the job's own validation "
+                   "data if left out")
       ->type_name("DATA");
   command->add_flag("--json", a->json, "Print one JSON object");
   command->footer("Example: tightloop evaluate run --data test.csv");

@@ -18,6 +18,7 @@ constexpr std::int64_t kVerifySteps = 3;
 void run(const Arguments& a) {
   const train::Job job = a.job.load();
   train::PreparedJob prepared = train::prepare(job);
+  warn_of(prepared.data.notes);
   Report report(prepared.metric_names, a.quiet);
   if (a.verify) {
     prepared.options.verify_steps = kVerifySteps;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/train/load/parts.h>
+#include <tightloop/train/load/stream.h>
 #include <tightloop/train/sources.h>
 
 #include <fmt/format.h>
@@ -77,6 +78,7 @@ std::vector<std::pair<std::string, TensorType>> LoadedData::model_inputs() const
 
 LoadedData load_data(const Job& job, nn::TargetKind target) {
   check_names(job);
+  if (auto streams = load_streams(job, target)) return std::move(*streams);
   Request request{job, target};
   LoadedData out{
       {.train = {read_part(resolve(job, job.data.train), {}, request)}, .target = job.data.target[0].name},

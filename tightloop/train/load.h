@@ -25,6 +25,8 @@ struct LoadedData {
   SplitRecord split;
   std::vector<std::string> classes;  ///< names of the classes when the target column holds text
 
+  std::vector<std::string> notes = {};  ///< what the user should know: files and samples left out
+
   /// Types of the inputs as the model gets them: [B, ...].
   std::vector<std::pair<std::string, TensorType>> model_inputs() const;
 };

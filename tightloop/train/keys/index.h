@@ -8,6 +8,7 @@
 namespace tightloop::train::keys {
 
 std::vector<Key> data_keys();
+std::vector<Key> stream_keys();
 std::vector<Key> model_keys();
 std::vector<Key> train_keys();
 std::vector<Key> output_keys();
