@@ -39,6 +39,7 @@ void print_memory(const train::MemoryPlan& plan) {
 void run(const JobArguments& a) {
   const train::Job job = a.load();
   train::PreparedJob prepared = train::prepare(job);
+  warn_of(prepared.data.notes);
   const train::MemoryPlan plan = train::plan_memory(prepared);
   say(train::to_toml(job) + "\n");
   print_inputs(prepared);

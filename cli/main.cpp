@@ -16,6 +16,7 @@ constexpr const char* kExamples = R"(Examples:
   tightloop evaluate run --data test.csv             loss and metrics on other data
   tightloop predict run new.csv -o predictions.csv
   tightloop bench job.toml --json                    how fast a step is, and what share of this machine that is
+  tightloop pack photos -o photos.npy                decode a folder of images once
 
 Exit status: 0 done, 75 a training was interrupted and can go on by --resume, 2 something in the job or the
 data is wrong, 1 a fault of tightloop.
@@ -47,6 +48,7 @@ int run(int argc, char** argv) {
   tightloop::cli::add_evaluate(app, action);
   tightloop::cli::add_predict(app, action);
   tightloop::cli::add_bench(app, action);
+  tightloop::cli::add_pack(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

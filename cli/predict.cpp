@@ -3,6 +3,7 @@
 
 #include <tightloop/data/csv.h>
 #include <tightloop/io/npy.h>
+#include <tightloop/train/load/stream.h>
 
 #include <fmt/format.h>
 #include <filesystem>
@@ -53,9 +54,8 @@ void run(const Arguments& a) {
     throw Error(a.out + ": predictions are written as .csv or .npy; choose such a name");
   check_other_file(a);
   train::TrainedModel trained = train::read_trained(a.run);
-  const train::DataPart part = train::other_part(
-      trained.run.job, a.input,
-      train::load_other(trained.run.job, trained.target, a.input, trained.run.classes, false), false);
+  const train::DataPart part =
+      train::load_other_part(trained.run.job, trained.target, a.input, trained.run.classes, false);
   train::make_model(trained, part);
   const Array values =
       train::Trainer(trained.options).predict(trained.model->model(), part, trained.run.scales);
@@ -71,7 +71,8 @@ void add_predict(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("predict", "Predictions of a trained run, row by row");
   const auto a = std::make_shared<Arguments>();
   command->add_option("run", a->run, "The run directory")->required()->type_name("RUN");
-  command->add_option("input", a->input, "A CSV or NPY file, a folder, or name=file for each input")
+  command
+      ->add_option("input", a->input, "A CSV or NPY file, a folder, tar shards, or name=file for each input")
       ->required()
       ->type_name("INPUT");
   command->add_option("-o,--out", a->out, "Where they go: .csv or .npy")->required()->type_name("OUT");

@@ -37,6 +37,13 @@ std::string idle_text(const train::PreparedJob& prepared) {
   return fmt::format("warning: no part in the loss, and so not trained: {}\n", fmt::join(idle, ", "));
 }
 
+void warn_of(const std::vector<std::string>& notes) {
+  constexpr std::size_t most = 10;
+  for (std::size_t i = 0; i < std::min(most, notes.size()); ++i)
+    fmt::print(stderr, "tightloop: warning: {}\n", notes[i]);
+  if (notes.size() > most) fmt::print(stderr, "tightloop: warning: and {} more\n", notes.size() - most);
+}
+
 std::string evaluation_text(const train::Evaluation& e, const std::vector<std::string>& metrics) {
   std::string out = fmt::format("loss {:.6g}", e.loss);
   for (std::size_t i = 0; i < metrics.size(); ++i)
@@ -96,6 +103,10 @@ void Report::resumed(const train::History& before, std::int64_t step) {
 }
 
 void Report::finish(const train::History& history, const std::string& directory) {
+  if (!history.skipped.empty())
+    fmt::print(stderr, "{}tightloop: warning: {} left out:\n", terminal_ ? "\n" : "",
+               count_text(static_cast<std::int64_t>(history.skipped.size()), "sample"));
+  warn_of(history.skipped);
   if (quiet_ || history.epochs.empty()) return;
   const train::EpochRecord& last = history.epochs.back();
   if (terminal_) say("\r\033[K");

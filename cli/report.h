@@ -37,6 +37,9 @@ class Report : public train::Observer {
 /// A line that names the parameters which take no part in the loss; "" when there are none.
 std::string idle_text(const train::PreparedJob& prepared);
 
+/// Writes what was left out or is to be known to the standard error, ten lines at most.
+void warn_of(const std::vector<std::string>& notes);
+
 /// "loss 0.123  accuracy 0.91"
 std::string evaluation_text(const train::Evaluation& e, const std::vector<std::string>& metrics);
 

@@ -39,6 +39,7 @@ int run(const Arguments& a) {
   const std::string resume = resume_of(a);
   const train::Job job = a.job.load();
   train::PreparedJob prepared = train::prepare(job);
+  warn_of(prepared.data.notes);
   Report report(prepared.metric_names, a.quiet);
   for (const auto& note : prepared.notes) report.note(note);
   if (a.verify) {

@@ -308,6 +308,16 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   int code = 0;
   write_all(descriptor_, bytes, code);
   if (code != 0) fail("write", code);
+  written_ += bytes.size();
+}
+
+void AtomicFile::rewrite_start(std::string_view text) {
+  require(descriptor_ >= 0 && text.size() <= written_, "AtomicFile::rewrite_start of what was not written");
+  if (::lseek(descriptor_, 0, SEEK_SET) != 0) fail("write", errno);
+  int code = 0;
+  write_all(descriptor_, std::as_bytes(std::span(text)), code);
+  if (code != 0) fail("write", code);
+  if (::lseek(descriptor_, 0, SEEK_END) < 0) fail("write", errno);
 }
 
 void AtomicFile::commit() {

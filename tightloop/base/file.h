@@ -65,6 +65,9 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  /// Writes over the first bytes, which must have been written already: for a header that counts what
+  /// follows.
+  void rewrite_start(std::string_view text);
   void commit();
 
  private:
@@ -75,6 +78,7 @@ class AtomicFile {
   std::string temporary_;  // empty when writing directly
   int descriptor_ = -1;
   bool sync_ = true;
+  std::uint64_t written_ = 0;
 };
 
 /// Writes `text` to `path` by AtomicFile.

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace tightloop::data {
@@ -136,7 +137,10 @@ class Loader::Impl {
     const auto slots = static_cast<std::size_t>(workers * options_.prefetch + 1);
     while (slots_.size() < slots) slots_.push_back(std::make_unique<Slot>(*samples_, rows));
     chunk_ = workers == 0 ? rows : std::max<std::int64_t>(1, rows / (4 * workers));
-    for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
+    try {
+      for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // no more threads to have: the caller helps those there are
+    }
   }
 
   void dismiss() {

@@ -166,8 +166,8 @@ const StoredType& stored_type(const std::string& descr, StoredLayout& layout, co
   return *type;
 }
 
-std::string descr_of(const Array& array, const std::string& path) {
-  switch (array.dtype()) {
+std::string descr_of(DType dtype, const std::string& path) {
+  switch (dtype) {
     case DType::f32:
       return "<f4";
     case DType::f64:
@@ -185,23 +185,23 @@ std::string descr_of(const Array& array, const std::string& path) {
     case DType::bf16:
       break;
   }
-  throw Error("cannot write '" + path + "': NPY has no " + std::string(name(array.dtype())) +
+  throw Error("cannot write '" + path + "': NPY has no " + std::string(name(dtype)) +
               " type; cast to f32 first");
 }
 
-std::string header_text(const Array& array, const std::string& path) {
+std::string header_text(DType dtype, const std::vector<std::int64_t>& dims, const std::string& path) {
   std::string shape;
-  for (const auto d : array.dims()) shape += std::to_string(d) + ", ";
-  if (array.rank() > 1) shape.resize(shape.size() - 2);
-  if (array.rank() == 1) shape.pop_back();
-  return "{'descr': '" + descr_of(array, path) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  for (const auto d : dims) shape += std::to_string(d) + ", ";
+  if (dims.size() > 1) shape.resize(shape.size() - 2);
+  if (dims.size() == 1) shape.pop_back();
+  return "{'descr': '" + descr_of(dtype, path) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
 }
 
-std::string preamble(std::string header) {
+std::string preamble(std::string header, std::size_t least) {
   constexpr std::size_t kAlign = 64;
   const bool wide = header.size() + kAlign > 0xffff;
   const std::size_t before = kMagic.size() + 2 + (wide ? 4 : 2);
-  const std::size_t total = (before + header.size() + 1 + kAlign - 1) / kAlign * kAlign;
+  const std::size_t total = std::max(least, (before + header.size() + 1 + kAlign - 1) / kAlign * kAlign);
   header.resize(total - before - 1, ' ');
   header += '\n';
   std::string out(kMagic);
@@ -247,8 +247,13 @@ Array parse_npy(const Bytes& bytes, const std::string& name) {
 
 Array read_npy(const std::string& path) { return parse_npy(read_file(path), path); }
 
+std::string npy_header(DType dtype, const std::vector<std::int64_t>& dims, const std::string& path,
+                       std::size_t least) {
+  return preamble(header_text(dtype, dims, path), least);
+}
+
 void write_npy(const std::string& path, const Array& array) {
-  const std::string head = preamble(header_text(array, path));
+  const std::string head = npy_header(array.dtype(), array.dims(), path);
   AtomicFile file(path);
   file.write(head);
   file.write({array.bytes(), array.size_bytes()});

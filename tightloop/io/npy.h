@@ -31,6 +31,11 @@ struct NpyLayout {
 /// What the header at the start of `text` says; throws as parse_npy().
 NpyLayout parse_npy_layout(std::string_view text, const std::string& name);
 
+/// The header of an array in C order, for files that are written bit by bit. At least `least` bytes: with the
+/// size of an earlier header it can take its place.
+std::string npy_header(DType dtype, const std::vector<std::int64_t>& dims, const std::string& path,
+                       std::size_t least = 0);
+
 /// Writes version 1.0 (2.0 when the header is too long for it) in C order by AtomicFile.
 /// Throws Error for bf16, which NPY does not have.
 void write_npy(const std::string& path, const Array& array);

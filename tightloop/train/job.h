@@ -76,6 +76,14 @@ struct WindowChoice {
   std::string group;  ///< a column whose value no window crosses; "": none
 };
 
+/// What images become when they are decoded.
+struct Images {
+  bool given = false;
+  std::int64_t channels = 3;
+  std::vector<std::int64_t> size;  ///< height and width, or none: by the transforms, or as the first image
+  std::string type = "u8";
+};
+
 /// A text inside the job with its place in the file, for messages.
 struct Text {
   std::string text;
@@ -103,6 +111,11 @@ struct Job {
     std::optional<WindowChoice> window;
     std::vector<Choice> transforms;
     std::optional<std::vector<Choice>> eval_transforms;  ///< nothing: follows from transforms
+    Images images;
+    std::string memory = "auto";    ///< auto, resident or stream
+    std::int64_t workers = -1;      ///< -1: as many as pay
+    std::int64_t prefetch = 2;      ///< batches for each worker
+    std::string on_error = "stop";  ///< stop or skip
   } data;
 
   struct Model {

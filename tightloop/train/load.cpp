@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/train/load/parts.h>
+#include <tightloop/train/load/stream.h>
 #include <tightloop/train/read_batch.h>
 #include <tightloop/train/sources.h>
 
@@ -75,6 +76,7 @@ std::vector<std::pair<std::string, TensorType>> LoadedData::model_inputs() const
 
 LoadedData load_data(const Job& job, nn::TargetKind target) {
   check_names(job);
+  if (auto streams = load_streams(job, target)) return std::move(*streams);
   Request request{job, target};
   LoadedData out{
       {.train = {read_part(resolve(job, job.data.train), {}, request)}, .target = job.data.target[0].name},
@@ -85,6 +87,13 @@ LoadedData load_data(const Job& job, nn::TargetKind target) {
   out.classes = request.classes;
   add_views(job, out);
   return out;
+}
+
+DataPart load_other_part(const Job& job, nn::TargetKind target, const std::vector<std::string>& sources,
+                         const std::vector<std::string>& classes, bool with_target) {
+  if (auto streams = load_other_streams(job, target, sources, classes, with_target))
+    return std::move(*streams);
+  return other_part(job, sources, load_other(job, target, sources, classes, with_target), with_target);
 }
 
 data::Dataset load_other(const Job& job, nn::TargetKind target, const std::vector<std::string>& sources,

@@ -28,6 +28,9 @@ struct LoadedData {
   SplitRecord split;
   std::vector<std::string> classes;  ///< names of the classes when the target column holds text
 
+  data::Transforms evaluation = {};     ///< what samples go through when they are evaluated
+  std::vector<std::string> notes = {};  ///< what the user should know: files and samples left out
+
   /// Types of the inputs as the model gets them: [B, ...].
   std::vector<std::pair<std::string, TensorType>> model_inputs() const;
 };
@@ -36,8 +39,11 @@ struct LoadedData {
 /// file, row and column; a target that does not fit `target` (class numbers or values) is refused.
 LoadedData load_data(const Job& job, nn::TargetKind target);
 
-/// Other data for a trained model, with the fields of the job: `sources` is one file or folder as data.train,
-/// or texts "name=file". `with_target` false: the inputs alone.
+/// Other data for a trained model as it sees them, with the fields of the job: `sources` is one file or
+/// folder as data.train, or texts "name=file". `with_target` false: the inputs alone.
+DataPart load_other_part(const Job& job, nn::TargetKind target, const std::vector<std::string>& sources,
+                         const std::vector<std::string>& classes, bool with_target);
+/// The rows of such data, when they lie in memory.
 data::Dataset load_other(const Job& job, nn::TargetKind target, const std::vector<std::string>& sources,
                          const std::vector<std::string>& classes, bool with_target);
 

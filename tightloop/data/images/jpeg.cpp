@@ -152,6 +152,10 @@ Image decode(std::span<const std::byte> bytes, const std::string& name, int redu
 
 }  // namespace
 
-ImageFormat images::jpeg_format() { return {"JPEG", ".jpg .jpeg", begins, header, decode}; }
+namespace images {
+
+ImageFormat jpeg_format() { return {"JPEG", ".jpg .jpeg", begins, header, decode}; }
+
+}  // namespace images
 
 }  // namespace tightloop::data

@@ -108,6 +108,10 @@ Image decode(std::span<const std::byte> bytes, const std::string& name, int) {
 
 }  // namespace
 
-ImageFormat images::png_format() { return {"PNG", ".png", begins, header, decode}; }
+namespace images {
+
+ImageFormat png_format() { return {"PNG", ".png", begins, header, decode}; }
+
+}  // namespace images
 
 }  // namespace tightloop::data

@@ -25,7 +25,7 @@ class ImageReader {
 
   const ImageOptions& options() const { return options_; }
   std::vector<std::int64_t> dims() const { return {options_.channels, height_, width_}; }
-  /// Writes the image of sample `number` to `out`. A JPEG that is at least twice as large as wanted is
+  /// Writes the image of sample `number` to `out`. A JPEG at least four times as large as wanted is
   /// decoded at a half, a quarter or an eighth of its size first. Throws Error naming `name`.
   void read(std::span<const std::byte> bytes, const std::string& name, const SampleKey& key,
             std::int64_t number, std::byte* out) const;

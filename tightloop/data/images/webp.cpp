@@ -62,6 +62,10 @@ Image decode(std::span<const std::byte> bytes, const std::string& name, int) {
 
 }  // namespace
 
-ImageFormat images::webp_format() { return {"WebP", ".webp", begins, header, decode}; }
+namespace images {
+
+ImageFormat webp_format() { return {"WebP", ".webp", begins, header, decode}; }
+
+}  // namespace images
 
 }  // namespace tightloop::data

@@ -8,7 +8,8 @@
 namespace tightloop::train::keys {
 
 std::vector<Key> data_keys();
-std::vector<Key> view_keys();  ///< how the data are split, sampled and changed; also of [data]
+std::vector<Key> stream_keys();  ///< how samples are made; of [data]
+std::vector<Key> view_keys();    ///< how the data are split, sampled and changed; also of [data]
 std::vector<Key> model_keys();
 std::vector<Key> train_keys();
 std::vector<Key> output_keys();

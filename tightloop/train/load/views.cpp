@@ -53,7 +53,7 @@ void check_same_inputs(const LoadedData& loaded, const Job& job) {
     return input_types(walked(DataSpec::of(part.data, loaded.data.target, loaded.data.scales), part));
   };
   DataPart evaluated = loaded.data.train;
-  evaluated.transforms = evaluation_transforms(job);
+  evaluated.transforms = loaded.evaluation;
   const auto trained = types(loaded.data.train), seen = types(evaluated);
   for (std::size_t i = 0; i < trained.size(); ++i)
     if (trained[i].second != seen[i].second)
@@ -79,7 +79,8 @@ void add_views(const Job& job, LoadedData& out) {
     }
   }
   train.transforms = transforms_of(job.data.transforms);
-  if (out.data.validation) out.data.validation->transforms = evaluation_transforms(job);
+  out.evaluation = evaluation_transforms(job);
+  if (out.data.validation) out.data.validation->transforms = out.evaluation;
   if (!train.transforms->empty() || job.data.eval_transforms) check_same_inputs(out, job);
 }
 
