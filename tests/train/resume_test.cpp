@@ -145,6 +145,17 @@ TEST_P(Resume, GoesOnWithAPlateau) {
   }
 }
 
+TEST_P(Resume, GoesOnInsideAnAccumulation) {
+  TrainerOptions o = options();
+  o.update.accumulate = 2;
+  const Result whole = fit(o);
+  for (const std::int64_t step : {3, 6}) {
+    SCOPED_TRACE(step);
+    const TempDir folder;
+    expect_same(whole, in_two(o, step, folder / "checkpoints"));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Resume, ::testing::Values(Backend::reference, Backend::cpu),
                          [](const auto& info) { return info.param == Backend::cpu ? "cpu" : "reference"; });
 
