@@ -212,7 +212,7 @@ TEST(Job, RefusesWithPlaceReasonAndRemedy) {
             "job.toml: data.target is missing (what the model shall predict: name = column, list or pattern, "
             "or file)");
   EXPECT_EQ(message(replaced("directory = \"run\"", "directory = \"\"")),
-            "job.toml:21:13: output.directory must be a string that is not empty, not the string ''");
+            "job.toml:31:13: output.directory must be a string that is not empty, not the string ''");
   EXPECT_EQ(message(replaced("[\"mae\"]", "[\"mae\", \"mae\"]")),
             "job.toml:18:19: train.metrics names mae twice");
   EXPECT_NE(message(replaced("init = 0.5", "init = nan")).find("init must be a finite number"),
