@@ -31,5 +31,11 @@
 #include <tightloop/ops/functions_data.h>
 #include <tightloop/ops/functions_spatial.h>
 #include <tightloop/optim/optim.h>
+#include <tightloop/train/callbacks/checkpoint.h>
+#include <tightloop/train/callbacks/early_stopping.h>
+#include <tightloop/train/callbacks/ema.h>
+#include <tightloop/train/callbacks/max_time.h>
+#include <tightloop/train/callbacks/nan_guard.h>
+#include <tightloop/train/callbacks/stop_at.h>
 #include <tightloop/train/trainer.h>
 #include <tightloop/train/weights.h>

@@ -2,6 +2,7 @@
 // Callbacks fed with metrics, and inside runs.
 #include <tests/support/files.h>
 #include <tightloop/nn/layers/batch_norm.h>
+#include <tightloop/nn/layers/linear.h>
 #include <tightloop/nn/losses.h>
 #include <tightloop/ops/functions.h>
 #include <tightloop/optim/optim.h>
@@ -267,6 +268,51 @@ TEST(Gradients, AreClippedByNormAndValue) {
       Trainer(o).fit(by_value, nn::make_loss("l1"), optim::Sgd({.lr = 1}), rows(4, target));
       EXPECT_NEAR(by_value.w.array().at(0), .5, 1e-6);
     }
+}
+
+struct Line : nn::Module {
+  nn::Linear lin{1, 1};
+  void fields(nn::Fields& f) override { f("lin", lin); }
+  Tensor operator()(const Tensor& x) { return lin(x); }
+};
+
+/// 14 rows in batches of 4 (4 + 4 + 4 + 2) with 2 a step make the updates of batches of 8 (8 + 6).
+TEST(Accumulation, EqualsTheLargeBatch) {
+  Array x(DType::f32, {14, 1}), y(DType::f32, {14, 1});
+  for (std::int64_t i = 0; i < 14; ++i) x.set(i, 0.1 * static_cast<double>(i % 5)), y.set(i, 1.0 + x.at(i));
+  const data::Dataset data({{"x", x}, {"y", y}});
+  for (const Backend backend : {Backend::reference, Backend::cpu}) {
+    std::vector<std::vector<double>> ends;
+    for (const std::int64_t accumulate : {1, 2, 8}) {
+      Line net;
+      net.initialize(1);
+      TrainerOptions o = plain(3, accumulate == 1 ? 8 : 4);
+      if (accumulate == 8) o.batch = 14, o.update.accumulate = 1;
+      o.compile.backend = backend;
+      if (accumulate == 2) o.update.accumulate = 2;
+      o.update.schedule = optim::make_schedule("linear", {{"start_factor", 0.1}});
+      o.update.per_step = true;
+      o.update.gradients = {.clip_norm = 1};
+      o.callbacks = {std::make_shared<Ema>(EmaOptions{.decay = .5})};
+      const History h = Trainer(o).fit(net, nn::make_loss("mse"), optim::Adam({.lr = .1}), data);
+      ends.push_back({net.lin.weight.array().at(0), net.lin.bias->array().at(0), h.epochs.back().lr});
+    }
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(ends[0][i], ends[1][i], 1e-6) << i;
+    EXPECT_GT(std::abs(ends[0][0] - ends[2][0]), 1e-4) << "other batches give something else";
+  }
+}
+
+TEST(Accumulation, CountsUpdates) {
+  const RunLength length{5, 23};
+  EXPECT_EQ(length.updates(2).epoch, 3);
+  EXPECT_EQ(length.updates(2).run, 14);
+  const std::int64_t updates[] = {0, 0, 1, 1, 2, 3, 3, 4, 4, 5, 6};
+  const bool ends[] = {false, true, false, true, true, false, true, false, true, true, false};
+  for (std::int64_t step = 0; step < 11; ++step) {
+    const UpdateCount c = count_updates(scalar(static_cast<double>(step), DType::i64), length, 2);
+    EXPECT_EQ(c.update.array().int_at(0), updates[step]) << step;
+    EXPECT_EQ(c.ends.array().at(0) != 0, ends[step]) << step;
+  }
 }
 
 TEST(Callbacks, TheIndexBuildsEachOfThem) {

@@ -37,6 +37,7 @@ metrics = ["mae"]
 group = [{ match = "*.bias", weight_decay = 0 }, { match = ["par", "lin.*"], lr = 1e-3 }]
 schedule = [{ name = "linear", steps = 3 }, { name = "product", of = ["cosine", { name = "step", step_size = 2 }] }]
 clip = { norm = 1.0, value = 0.5, noise = 0.1, centralize = true }
+accumulate = 4
 freeze = ["par", "lin.*"]
 ema = { decay = 0.99, evaluate = false }
 nan_guard = true
@@ -112,6 +113,8 @@ TEST(Job, RefusesTrainingKeysThatCannotBe) {
        "differs from the other parts"},
       {"train.schedule={ name = \"step\" }", "step_size"},
       {"train.schedule=3", "the name of a schedule"},
+      {"train.schedule=2020-01-01", "the name of a schedule"},
+      {"train.stop_at=nan", "must be a number, not nan"},
       {"train.clip={ nrom = 1 }", "did you mean 'norm'?"},
       {"train.clip=-1", "must be a number of at least 0"},
       {"train.ema=1.5", "train.ema: ema: decay must be between 0 and 1, not 1.5"},
@@ -210,7 +213,7 @@ TEST(Job, RefusesWithPlaceReasonAndRemedy) {
             "job.toml: data.target is missing (what the model shall predict: name = column, list or pattern, "
             "or file)");
   EXPECT_EQ(message(replaced("directory = \"run\"", "directory = \"\"")),
-            "job.toml:21:13: output.directory must be a string that is not empty, not the string ''");
+            "job.toml:31:13: output.directory must be a string that is not empty, not the string ''");
   EXPECT_EQ(message(replaced("[\"mae\"]", "[\"mae\", \"mae\"]")),
             "job.toml:18:19: train.metrics names mae twice");
   EXPECT_NE(message(replaced("init = 0.5", "init = nan")).find("init must be a finite number"),

@@ -81,8 +81,10 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
   io::write_safetensors(path, file);
 }
 
-Checkpoint read_checkpoint(const std::string& path) {
-  io::TensorFile file = io::read_safetensors(path);
+Checkpoint read_checkpoint(const std::string& path) { return parse_checkpoint(map_file(path), path); }
+
+Checkpoint parse_checkpoint(const Bytes& bytes, const std::string& path) {
+  io::TensorFile file = io::parse_safetensors(bytes, path);
   const auto text = [&](const char* key) {
     const auto found = file.metadata.find(key);
     return found == file.metadata.end() ? std::string() : found->second;

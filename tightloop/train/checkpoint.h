@@ -28,6 +28,8 @@ struct Checkpoint {
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 /// Throws Error naming the file when it is no checkpoint, is cut short, or does not agree with its checksum.
 Checkpoint read_checkpoint(const std::string& path);
+/// The same from bytes; `name` stands for the file in messages.
+Checkpoint parse_checkpoint(const Bytes& bytes, const std::string& name);
 
 inline constexpr const char* kBestCheckpoint = "best.safetensors";
 /// "step-00000120.safetensors"

@@ -93,8 +93,14 @@ class Fit {
       for (const auto& callback : options_.callbacks) callback->epoch_start(run_);
     }
     if (!run_steps(std::min(total_, epoch * session_.steps_per_epoch()))) return;
-    if (run_.ended_inside_epoch()) end();
+    if (irregular(epoch)) end();
     finish_epoch(epoch);
+  }
+
+  /// A record that a longer run would not have: it comes after the last checkpoint.
+  bool irregular(std::int64_t epoch) const {
+    return run_.stopping() || run_.ended_inside_epoch() ||
+           (session_.step() >= total_ && epoch % options_.evaluate_every != 0);
   }
 
   /// False when the loss was lost and the run put back.

@@ -133,6 +133,7 @@ struct Job {
     std::vector<ParameterGroup> groups;
     Value schedule;  ///< as job_schedule() reads it; monostate: none
     optim::GradientRules gradients;
+    std::int64_t accumulate = 1;      ///< batches of an update
     std::vector<std::string> freeze;  ///< patterns
     std::string freeze_where;
     /// Callbacks by the names of callbacks/index.def, as job_callback() reads them.

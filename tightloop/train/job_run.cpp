@@ -88,6 +88,7 @@ TrainerOptions options_of(const Job& job) {
   o.update.schedule = schedule.schedule;
   o.update.per_step = schedule.per_step;
   o.update.gradients = job.train.gradients;
+  o.update.accumulate = job.train.accumulate;
   o.plateau_metric = schedule.monitor;
   o.callbacks = job_callbacks(job);
   o.compile.threads = static_cast<int>(job.train.threads);

@@ -95,6 +95,9 @@ class Builder {
     }
   }
 
+  /// Averages move only in steps where `ends` is true.
+  void set_update_end(Tensor ends) { update_end_ = std::move(ends); }
+
   /// Takes the parameters that were read, and the next values of those that were assigned, with averages of
   /// these when `ema` is a decay.
   StepGraph finish(const Trace& trace, std::vector<nn::Check> checks, const TensorType& prediction,
@@ -134,12 +137,14 @@ class Builder {
 
   void add_average(const std::string& path, const Tensor& next, double decay) {
     const std::string name = std::string(kAverage) + path;
-    add_output(name, decay * add_state(name, next.type()) + (1 - decay) * next);
+    const Tensor before = add_state(name, next.type());
+    const Tensor average = decay * before + (1 - decay) * next;
+    add_output(name, update_end_.defined() ? select(update_end_, average, before) : average);
   }
 
   const DataSpec& data_;
   ir::Graph graph_;
-  Tensor rows_, step_, seed_, numbers_, samples_, epoch_;
+  Tensor rows_, step_, seed_, numbers_, samples_, epoch_, update_end_;
   data::Transforms::Source batch_;
   Tensor share_;
 };
@@ -159,13 +164,9 @@ Tensor predict(const Model& model, const std::vector<Tensor>& inputs) {
 
 /// The rate of a step; a result too, where it moves.
 Tensor rate_of(Builder& builder, const optim::Optimizer& rule, const UpdateOptions& options,
-               const RunLength& length) {
-  Tensor rate = scheduled_rate(options, length, rule.lr(), builder.step());
-  if (options.scaled_rate) {
-    const Tensor scale = builder.add_state(kRateScale, kSum);
-    builder.add_output(kRateScale, scale);
-    rate = rate * scale;
-  }
+               const RunLength& length, const Tensor& update) {
+  Tensor rate = scheduled_rate(options, length, rule.lr(), update);
+  if (options.scaled_rate) rate = rate * builder.add_state(kRateScale, kSum);
   if (options.schedule != nullptr || options.scaled_rate) builder.add_output(kRate, rate);
   return rate;
 }
@@ -190,13 +191,44 @@ std::vector<Tensor> values_of(const std::vector<nn::Module::NamedParameter>& par
   return out;
 }
 
+/// The next value of a state that only the last step of an update changes.
+Tensor kept_unless(const Tensor& ends, const Tensor& next, const Tensor& before) {
+  return ends.defined() ? select(ends, next, before) : next;
+}
+
+/// The gradients of all steps of an update so far: Σ wᵢgᵢ / Σ wᵢ is the gradient over their rows, w being the
+/// number by which the loss of one batch is the quotient of its total.
+std::vector<Tensor> accumulated(Builder& builder, const std::vector<nn::Module::NamedParameter>& trained,
+                                const std::vector<Tensor>& slopes, const nn::LossValue& loss,
+                                const Tensor& ends) {
+  const Tensor value = cast(loss.value, DType::f64);
+  const Tensor own = select(value == 0.0, loss.weight, loss.total / value);
+  const Tensor weight = builder.add_state(kAccumulatedWeight, kSum) + own;
+  builder.add_output(kAccumulatedWeight, select(ends, scalar(0, DType::f64), weight));
+  std::vector<Tensor> out;
+  for (std::size_t i = 0; i < slopes.size(); ++i) {
+    const std::string name = kAccumulated + trained[i].path;
+    const DType dtype = slopes[i].dtype();
+    const Tensor sum = builder.add_state(name, slopes[i].type()) + slopes[i] * cast(own, dtype);
+    builder.add_output(name, select(ends, scalar(0, dtype), sum));
+    out.push_back(sum / cast(weight, dtype));
+  }
+  return out;
+}
+
 void add_updates(Builder& builder, const std::vector<nn::Module::NamedParameter>& parameters,
-                 const Tensor& loss, const optim::Optimizer& rule, const UpdateOptions& options,
+                 const nn::LossValue& loss, const optim::Optimizer& rule, const UpdateOptions& options,
                  const RunLength& length) {
-  const auto trained = trained_of(parameters, loss);
+  const auto trained = trained_of(parameters, loss.value);
   const std::vector<Tensor> values = values_of(trained);
-  const std::vector<Tensor> slopes =
-      optim::apply(options.gradients, gradients(loss, values), builder.seed(), builder.step());
+  std::vector<Tensor> slopes = gradients(loss.value, values);
+  UpdateCount count{builder.step(), {}};
+  if (options.accumulate > 1) {
+    count = count_updates(builder.step(), length, options.accumulate);
+    slopes = accumulated(builder, trained, slopes, loss, count.ends);
+    builder.set_update_end(count.ends);
+  }
+  slopes = optim::apply(options.gradients, std::move(slopes), builder.seed(), builder.step());
   std::vector<optim::Item> items;
   for (std::size_t i = 0; i < trained.size(); ++i) {
     items.push_back({trained[i].path, values[i], slopes[i], {}});
@@ -204,11 +236,13 @@ void add_updates(Builder& builder, const std::vector<nn::Module::NamedParameter>
       items.back().slots.push_back(
           builder.add_state(optim::slot_name(slot, trained[i].path), values[i].type()));
   }
-  const auto updates = optim::apply(rule, items, builder.step(), rate_of(builder, rule, options, length));
+  const Tensor rate = rate_of(builder, rule, options, length.updates(options.accumulate), count.update);
+  const auto updates = optim::apply(rule, items, count.update, rate);
   for (std::size_t i = 0; i < items.size(); ++i) {
-    trained[i].parameter->variable().assign(updates[i].parameter);
+    trained[i].parameter->variable().assign(kept_unless(count.ends, updates[i].parameter, values[i]));
     for (std::size_t s = 0; s < rule.slots().size(); ++s)
-      builder.add_output(optim::slot_name(rule.slots()[s], items[i].path), updates[i].slots[s]);
+      builder.add_output(optim::slot_name(rule.slots()[s], items[i].path),
+                         kept_unless(count.ends, updates[i].slots[s], items[i].slots[s]));
   }
 }
 
@@ -270,7 +304,7 @@ StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim:
   if (dynamic_cast<const optim::Lbfgs*>(&optimizer) != nullptr)
     add_gradient_sums(builder, parameters, value, optimizer);
   else
-    add_updates(builder, parameters, value.value, optimizer, options, length);
+    add_updates(builder, parameters, value, optimizer, options, length);
   StepGraph out = builder.finish(trace, std::move(context.checks), prediction.type(), options.ema);
   out.training = true;
   return out;

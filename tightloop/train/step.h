@@ -77,6 +77,11 @@ inline constexpr const char* kBadStep =
 inline constexpr const char* kGradientSum =
     "train.gradient.";  ///< and the path: f64 like the parameter, Σ gradient of LossValue::total
 
+inline constexpr const char* kAccumulatedWeight =
+    "train.accumulated_weight";  ///< f64[], of the update so far
+inline constexpr const char* kAccumulated =
+    "train.accumulated.";  ///< and the path: like the parameter, the weighted gradients of the update so far
+
 std::string gradient_state(const std::string& path);
 /// Name of state `state` of metric `index`.
 std::string metric_state(std::size_t index, const std::string& state);

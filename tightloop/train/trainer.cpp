@@ -38,6 +38,7 @@ void check_plain(const TrainerOptions& o) {
   refuse(o.update.gradients.clip_norm > 0 || o.update.gradients.clip_value > 0 ||
              o.update.gradients.noise > 0 || o.update.gradients.centralize,
          "clipping");
+  refuse(o.update.accumulate > 1, "accumulation: an update sees all rows anyway");
   refuse(o.update.ema > 0, "averages of the weights");
   refuse(!o.callbacks.empty(), "callbacks");
   refuse(!o.resume.empty(), "checkpoint to go on from");

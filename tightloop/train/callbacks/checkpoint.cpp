@@ -45,10 +45,10 @@ void CheckpointFiles::step(Run& run) {
 }
 
 void CheckpointFiles::epoch(Run& run, const EpochRecord& record) {
-  if (ended_) return;
+  if (run.ended_inside_epoch()) return;
   const auto value = options_.best ? monitor_.value(run, record) : std::nullopt;
   if (value && monitor_.better(*value)) write(run, kBestCheckpoint, false);
-  if (options_.every_epochs > 0 && record.epoch % options_.every_epochs == 0) {
+  if (!ended_ && options_.every_epochs > 0 && record.epoch % options_.every_epochs == 0) {
     written_ = -1;  // one of this step lacks the epoch's record
     write_step(run);
   }
@@ -60,8 +60,9 @@ void CheckpointFiles::end(Run& run) {
     if (!run.ended_inside_epoch()) written_ = -1;
     write_step(run);
   }
-  writer_.wait();
 }
+
+void CheckpointFiles::weights(Run&) { writer_.wait(); }
 
 void CheckpointFiles::write_step(Run& run) {
   if (written_ == run.step()) return;

@@ -35,6 +35,7 @@ class CheckpointFiles final : public Callback {
   void step(Run& run) override;
   void epoch(Run& run, const EpochRecord& record) override;
   void end(Run& run) override;
+  void weights(Run& run) override;
   Saved save() const override;
   void load(Run& run, const Saved& saved) override;
 

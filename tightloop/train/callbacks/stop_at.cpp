@@ -3,8 +3,14 @@
 #include <tightloop/train/callbacks/stop_at.h>
 
 #include <fmt/format.h>
+#include <cmath>
 
 namespace tightloop::train {
+
+StopAt::StopAt(StopAtOptions options)
+    : value_(options.value), monitor_(std::move(options.monitor), options.mode) {
+  if (std::isnan(value_)) throw Error("stop_at: the value must be a number, not nan");
+}
 
 void StopAt::epoch(Run& run, const EpochRecord& record) {
   const auto value = monitor_.value(run, record);

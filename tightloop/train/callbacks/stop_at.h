@@ -13,8 +13,8 @@ struct StopAtOptions {
 /// Ends a run when a metric has reached a value.
 class StopAt final : public Callback {
  public:
-  explicit StopAt(StopAtOptions options)
-      : value_(options.value), monitor_(std::move(options.monitor), options.mode) {}
+  /// Throws Error for NaN.
+  explicit StopAt(StopAtOptions options);
   std::string_view name() const override { return "stop_at"; }
   void start(Run& run) override { monitor_.start(run, "stop_at"); }
   void epoch(Run& run, const EpochRecord& record) override;

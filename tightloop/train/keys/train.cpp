@@ -129,12 +129,16 @@ std::vector<Key> train_keys() {
       {"train.schedule", "how the rate moves: a schedule by name, { name, options }, or a list of them",
        false,
        [](const Value& v, Job& j) {
-         job_schedule(v);
+         if (job_schedule(v).schedule == nullptr)
+           wrong(v, "the name of a schedule, a table or a list of them");
          j.train.schedule = v;
        },
        [](const Job& j) { return j.train.schedule; }},
       {"train.clip", "what is done to gradients: { norm, value, centralize, noise }", false,
        [](const Value& v, Job& j) { j.train.gradients = gradients(v); }, gradients_value},
+      {"train.accumulate", "batches whose gradients make one update", false,
+       [](const Value& v, Job& j) { j.train.accumulate = whole(v, 1); },
+       [](const Job& j) { return Value{j.train.accumulate}; }},
       {"train.freeze", "parameters that stay as they are: a pattern or a list of patterns", false,
        [](const Value& v, Job& j) {
          j.train.freeze = texts(v, "a pattern such as \"conv*\", or a list of patterns");
