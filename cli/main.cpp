@@ -11,6 +11,7 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   tightloop train job.toml                           train, and write the run directory
   tightloop train job.toml --set train.epochs=3 --out quick
+  tightloop inspect train.csv                        what a file of data holds
   tightloop check job.toml                           look before training
   tightloop evaluate run --data test.csv             loss and metrics on other data
   tightloop predict run new.csv -o predictions.csv
@@ -45,6 +46,7 @@ int run(int argc, char** argv) {
   tightloop::cli::add_evaluate(app, action);
   tightloop::cli::add_predict(app, action);
   tightloop::cli::add_bench(app, action);
+  tightloop::cli::add_inspect(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

@@ -144,7 +144,7 @@ class Recorder : public Observer {
 }  // namespace
 
 PreparedJob prepare(const Job& given) {
-  const Job job = with_columns(given);
+  Job job = with_columns(given);
   nn::LossFn loss = loss_of(job);
   auto optimizer = chosen(job.train.optimizer, [](const auto& name, const auto& options) {
     return optim::make_optimizer(name, options);
@@ -153,6 +153,7 @@ PreparedJob prepare(const Job& given) {
   std::vector<std::string> names;
   add_metrics(job, metrics, names);
   LoadedData data = load_data(job, target_kind(job));
+  job.data.columns = data.columns;
   auto model = std::make_unique<ForwardModel>(job.model, data.model_inputs());
   check_classes(job, data.classes, model->output());
   model->initialize(static_cast<std::uint64_t>(job.seed));

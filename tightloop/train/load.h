@@ -24,6 +24,9 @@ struct LoadedData {
   TrainingData data;
   SplitRecord split;
   std::vector<std::string> classes;  ///< names of the classes when the target column holds text
+  /// What became of columns that hold more than numbers, with the values of the training rows: the job's
+  /// data.columns when it is run again, or other data are read.
+  std::vector<data::ColumnRule> columns = {};
 
   /// Types of the inputs as the model gets them: [B, ...].
   std::vector<std::pair<std::string, TensorType>> model_inputs() const;

@@ -36,7 +36,8 @@ void add_validation(const Job& job, LoadedData& out, Request& request) {
     return;
   }
   const std::string train = resolve(job, job.data.train);
-  const bool table = !train.empty() && !fs::is_directory(train) && open_source(train).table() != nullptr;
+  const bool table = !train.empty() && !fs::is_directory(train) &&
+                     open_source(train, source_options(job)).table() != nullptr;
   if (table && !v.files.empty())
     throw Error(job.source +
                 ": data.validation is a table of files, but data.train is a CSV table; name a CSV file");
