@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
+#include "describe.h"
 #include "report.h"
 
 #include <tightloop/train/plan.h>
+#include <tightloop/train/sources.h>
 
 #include <fmt/format.h>
+
+#include <filesystem>
 
 namespace tightloop::cli {
 namespace {
@@ -36,6 +40,14 @@ void print_memory(const train::MemoryPlan& plan) {
   say(fmt::format("total                {:>14} bytes  ({})\n", plan.total(), bytes_text(plan.total())));
 }
 
+/// The table that the rows come from, when it is one.
+void print_table(const train::Job& job) {
+  const std::string path = train::resolve(job, job.data.train);
+  if (path.empty() || std::filesystem::is_directory(path)) return;
+  const data::Source source = train::open_source(path, train::source_options(job));
+  if (source.table() != nullptr) say(fmt::format("{}: {}\n", path, source_text(source)));
+}
+
 void run(const JobArguments& a) {
   const train::Job job = a.load();
   train::PreparedJob prepared = train::prepare(job);
@@ -49,6 +61,8 @@ void run(const JobArguments& a) {
   say(fmt::format(
       "{} training rows, {} validation rows, {} steps an epoch\n\n", prepared.data.data.train.count(),
       prepared.data.data.validation ? prepared.data.data.validation->count() : 0, plan.steps_per_epoch));
+  say(fields_text(prepared.data) + "\n");
+  print_table(job);
   print_memory(plan);
 }
 

@@ -23,6 +23,7 @@ void add_check(CLI::App& app, Action& action);
 void add_evaluate(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
+void add_inspect(CLI::App& app, Action& action);
 void add_pack(CLI::App& app, Action& action);
 
 /// The job file and the options that change it.

@@ -12,6 +12,7 @@ constexpr const char* kExamples = R"(Examples:
   tightloop train job.toml                           train, and write the run directory
   tightloop train job.toml --set train.epochs=3 --out quick
   tightloop train job.toml --resume                  go on with what was interrupted
+  tightloop inspect train.csv                        what a file of data holds
   tightloop check job.toml                           look before training
   tightloop evaluate run --data test.csv             loss and metrics on other data
   tightloop predict run new.csv -o predictions.csv
@@ -48,6 +49,7 @@ int run(int argc, char** argv) {
   tightloop::cli::add_evaluate(app, action);
   tightloop::cli::add_predict(app, action);
   tightloop::cli::add_bench(app, action);
+  tightloop::cli::add_inspect(app, action);
   tightloop::cli::add_pack(app, action);
   try {
     app.parse(argc, argv);

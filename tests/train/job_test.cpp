@@ -79,7 +79,14 @@ TEST(Job, ReadsEveryKind) {
 }
 
 TEST(Job, ResolvedJobReadsBackAsItself) {
-  const std::string resolved = to_toml(parse_job(kGood, "job.toml"));
+  std::string text(kGood);
+  const std::string data = "[data]\n";
+  text.insert(text.find(data) + data.size(),
+              "format = \"csv\"\nseparator = \";\"\nheader = true\nvocabulary = \"v.txt\"\n"
+              "columns = { c = \"category\", \"a b*\" = { missing = \"mean\" }, d = { missing = 2, type = "
+              "\"number\" }, "
+              "e = { encode = \"index\", missing = \"category\", values = [\"x\", \"\\\"y\"] } }\n");
+  const std::string resolved = to_toml(parse_job(text, "job.toml"));
   EXPECT_EQ(to_toml(parse_job(resolved, "job.toml")), resolved);
   for (const Key& key : job_keys()) {
     const std::string name(key.path.substr(key.path.rfind('.') + 1));

@@ -36,6 +36,22 @@ TEST(Sources, ReadGzip) {
   EXPECT_EQ(open_source(path).table()->column("y", DType::f32).at(0), 2);
 }
 
+TEST(Sources, NamesWithSpacesAndOtherLetters) {
+  TempDir dir;
+  const std::string path = put(dir / "größe und ü.csv", "x,y\n1,2\n");
+  EXPECT_EQ(open_source(path).table()->name(), path);
+  EXPECT_ERROR(open_source(put(dir / "a b.csv", "x,y\n1\n")).table()->rows(), "/a b.csv: row 1 (line 2)");
+}
+
+TEST(Sources, FormatsByName) {
+  TempDir dir;
+  const std::string path = put(dir / "a.npy", "x,y\n1,2\n");
+  EXPECT_EQ(open_source(path, {.format = "csv"}).table()->rows(), 1);
+  EXPECT_ERROR(open_source(put(dir / "a.csv", "x\n1\n"), {.format = "npz"}), "zip archive has no directory");
+  EXPECT_EQ(open_source(path, {.format = "text"}).pack()->read("text").type_string(), "u8[8]");
+  EXPECT_ERROR(open_source(put(dir / "h.txt", "<html>"), {.format = "text"}), "looks like HTML");
+}
+
 TEST(Sources, SayWhatTheFileIsInstead) {
   TempDir dir;
   const auto said = [&](const std::string& name, const std::string& content) {
@@ -52,7 +68,7 @@ TEST(Sources, SayWhatTheFileIsInstead) {
   expect("a.npy", "x,y\n1,2\n", "the name is that of NPY, but the content is not");
   expect("train-ubyte", "x,y\n1,2\n", "the name is that of IDX");
   expect("a.bin", std::string("\1\2\0\3", 4),
-         "not a format that is read here: NPY (.npy), IDX (.idx -ubyte), CSV");
+         "not a format that is read here: NPY (.npy), NPZ (.npz), IDX (.idx -ubyte), CIFAR-10");
   const data::Source binary = open_source(put(dir / "a.csv", std::string("x,y\n1,\0\n", 8)));
   EXPECT_ERROR(binary.table()->rows(), "line 2: a NUL byte");
   expect("a.csv", "version https://git-lfs.github.com/spec/v1\n", "Git LFS pointer");

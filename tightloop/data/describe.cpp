@@ -37,7 +37,8 @@ class Column {
     double number = 0;
     if (parse_number(cell.text, number)) {
       range_.add(number);
-      whole_ = whole_ && number == std::floor(number) && std::fabs(number) <= 0x1p53;
+      std::int64_t ignored = 0;
+      whole_ = whole_ && parse_number(cell.text, ignored);
     } else if (++texts_ == 1) {
       first_text_ = "'" + text.substr(0, 40) + "' in " + row.where();
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
+#include <tightloop/data/columns.h>
 #include <tightloop/data/source.h>
+#include <tightloop/data/vocabulary.h>
 
 #include <algorithm>
 
@@ -15,7 +17,7 @@ struct Foreign {
   std::string_view what;
 };
 constexpr Foreign kForeign[] = {
-    {"PK\x03\x04", "a zip archive (.npz, .xlsx, ...): unpack it, or save the sheet as CSV"},
+    {"PK\x03\x04", "a zip archive, but no .npz: unpack it, or save the sheet as CSV"},
     {"\x89PNG", "a PNG image"},
     {"\xff\xd8\xff", "a JPEG image"},
     {"GIF8", "a GIF image"},
@@ -53,10 +55,13 @@ bool has_suffix(std::string_view name, std::string_view suffixes) {
   return false;
 }
 
-void refuse_foreign(std::string_view text, const std::string& name) {
+void refuse_page(std::string_view text, const std::string& name) {
   if (text.empty()) throw Error(name + ": the file is empty");
   if (looks_like_html(text.substr(0, kHead)))
     throw Error(name + ": looks like HTML, not data (a download that went to a web page?)");
+}
+
+void refuse_foreign(std::string_view text, const std::string& name) {
   for (const auto& f : kForeign)
     if (text.starts_with(f.magic)) throw Error(name + ": is " + std::string(f.what));
 }
@@ -65,37 +70,74 @@ const SourceFormat& recognise(const Bytes& content, const std::string& name,
                               std::span<const SourceFormat> formats) {
   std::string known;
   for (const auto& f : formats) {
-    if (f.begins != nullptr && f.begins(content.span())) return f;
-    known += (known.empty() ? "" : ", ") + std::string(f.name) + " (" + std::string(f.suffixes) + ")";
+    if (f.fits != nullptr && f.fits(content, name)) return f;
+    if (!f.asked_only)
+      known += (known.empty() ? "" : ", ") + std::string(f.name) + " (" + std::string(f.suffixes) + ")";
   }
+  refuse_foreign(content.text(), name);
   for (const auto& f : formats) {
-    if (!has_suffix(name, f.suffixes)) continue;
-    if (f.begins == nullptr) return f;
+    if (f.asked_only || !has_suffix(name, f.suffixes)) continue;
+    if (f.fits == nullptr) return f;
     throw Error(name + ": the name is that of " + std::string(f.name) + ", but the content is not");
   }
   const bool is_text = content.text().substr(0, kHead).find('\0') == std::string_view::npos;
   for (const auto& f : formats)
-    if (f.begins == nullptr && is_text) return f;
+    if (f.fits == nullptr && !f.asked_only && is_text) return f;
   throw Error(name + ": not a format that is read here: " + known);
+}
+
+const SourceFormat& format_of(const Bytes& content, const std::string& name,
+                              std::span<const SourceFormat> formats, const std::string& key) {
+  if (key.empty()) return recognise(content, name, formats);
+  const auto found =
+      std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.key == key; });
+  require(found != formats.end(), "open_source: unknown format");
+  return *found;
 }
 
 }  // namespace
 
-Source open_source(const Bytes& content, const std::string& name, std::span<const SourceFormat> formats) {
-  refuse_foreign(content.text(), name);
-  const SourceFormat& format = recognise(content, name, formats);
-  return {std::string(format.name), format.read(content, name)};
+Array ArrayPack::array(const std::string& name, const std::string& source) const {
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw Error(source + ": holds no array '" + name + "'" + suggestion(name, names) + "; it has " +
+                name_list(names));
+  return read(name);
 }
 
-Source open_source(const std::string& path, std::span<const SourceFormat> formats) {
-  return open_source(read_file(path), path, formats);
+Source open_source(const Bytes& content, const std::string& name, std::span<const SourceFormat> formats,
+                   const SourceOptions& options) {
+  refuse_page(content.text(), name);
+  const SourceFormat& format = format_of(content, name, formats, options.format);
+  return {std::string(format.name), format.read(content, name, options)};
+}
+
+Source open_source(const std::string& path, std::span<const SourceFormat> formats,
+                   const SourceOptions& options) {
+  return open_source(read_file(path), path, formats, options);
 }
 
 SourceFormat csv_format() {
-  return {"CSV", ".csv .tsv .txt", nullptr,
-          [](const Bytes& bytes, const std::string& name) -> std::variant<CsvFile, Array> {
-            return CsvFile::parse(bytes, name);
+  return {"csv", "CSV", ".csv .tsv .txt", nullptr,
+          [](const Bytes& bytes, const std::string& name, const SourceOptions& options) -> SourceContent {
+            return CsvFile::parse(bytes, name, options.csv);
           }};
+}
+
+SourceFormat text_format() {
+  return {"text",
+          "text",
+          "any",
+          nullptr,
+          [](const Bytes& bytes, const std::string& name, const SourceOptions& options) -> SourceContent {
+            ArrayPack out{{"text"}, {}};
+            out.text = true;
+            out.read = [=](const std::string&) {
+              return options.vocabulary.empty() ? text_bytes(bytes, name)
+                                                : Vocabulary::open(options.vocabulary).ids(bytes, name);
+            };
+            return out;
+          },
+          true};
 }
 
 }  // namespace tightloop::data

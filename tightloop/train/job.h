@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tightloop/data/column_rule.h>
 #include <tightloop/data/window.h>
 #include <tightloop/optim/gradient_rules.h>
 #include <tightloop/train/value.h>
@@ -98,6 +99,12 @@ struct Job {
 
   struct Data {
     std::string train;
+    std::vector<std::string> train_more;  ///< files or folders whose rows follow those of `train`
+    std::string format;                   ///< of all files of the data; "": what their content shows
+    std::string separator;                ///< of tables; "": a tab for .tsv, else a comma
+    std::optional<bool> header;  ///< of tables; unset: there is one unless the first line is all numbers
+    std::vector<data::ColumnRule> columns;
+    std::string vocabulary;  ///< file of the tokens of texts; "": bytes
     std::vector<Field> inputs;
     std::vector<Field> target;
     Validation validation;

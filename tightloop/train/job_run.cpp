@@ -190,7 +190,7 @@ std::uintmax_t weight_bytes(PreparedJob& prepared) {
 }  // namespace
 
 PreparedJob prepare(const Job& given) {
-  const Job job = with_columns(given);
+  Job job = with_columns(given);
   nn::LossFn loss = loss_of(job);
   auto optimizer = chosen(job.train.optimizer, [](const auto& name, const auto& options) {
     return optim::make_optimizer(name, options);
@@ -199,6 +199,7 @@ PreparedJob prepare(const Job& given) {
   std::vector<std::string> names, notes;
   add_metrics(job, metrics, names);
   LoadedData data = load_data(job, target_kind(job));
+  job.data.columns = data.columns;
   check_mixing(job, data.data.train);
   auto model = std::make_unique<ForwardModel>(job.model, data.model_inputs());
   check_classes(job, data.classes, model->output());

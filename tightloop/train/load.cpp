@@ -29,7 +29,7 @@ bool trained_on_table(const Job& job) {
   const std::string path = resolve(job, job.data.train);
   std::error_code ec;
   if (!fs::is_regular_file(path, ec)) return path.ends_with(".csv") || path.ends_with(".csv.gz");
-  return open_source(path).table() != nullptr;
+  return open_source(path, source_options(job)).table() != nullptr;
 }
 
 /// One array stands for one column or field of its width, not for the columns of several.
@@ -58,10 +58,15 @@ std::vector<Field> wanted_fields(const Request& request) {
 }
 
 data::Dataset read_part(const std::string& path, const std::vector<Field>& given, Request& request) {
-  if (path.empty() || fs::is_directory(path))
+  const data::SourceOptions options = source_options(request.job);
+  if (path.empty() || fs::is_directory(path)) {
+    const auto whole = path.empty() ? std::nullopt : open_folder(path, options);
+    if (whole) return read_pack(*whole->pack(), path, request);
     return read_folder(path.empty() ? request.job.folder : path, given, request);
-  const data::Source source = open_source(path);
+  }
+  const data::Source source = open_source(path, options);
   if (source.table() != nullptr) return read_table(*source.table(), request);
+  if (source.pack() != nullptr) return read_pack(*source.pack(), path, request);
   return read_folder(fs::path(path).parent_path().string(), given, request);
 }
 
@@ -78,11 +83,14 @@ LoadedData load_data(const Job& job, nn::TargetKind target) {
   check_names(job);
   if (auto streams = load_streams(job, target)) return std::move(*streams);
   Request request{job, target};
-  LoadedData out{
-      {.train = {read_part(resolve(job, job.data.train), {}, request)}, .target = job.data.target[0].name},
-      {},
-      {}};
+  request.rules = job.data.columns;
+  std::vector<std::string> files{resolve(job, job.data.train)};
+  for (const auto& path : job.data.train_more) files.push_back(resolve(job, path));
+  LoadedData out{{.train = {read_parts(files, request)}, .target = job.data.target[0].name}, {}, {}};
+  const bool apart = !job.data.validation.file.empty() || !job.data.validation.files.empty();
+  if (apart) encode_columns(out, request);  // all rows train
   add_validation(job, out, request);
+  encode_columns(out, request);
   out.data.scales = fit_scales(job, out.data.train);
   out.classes = request.classes;
   add_views(job, out);
@@ -99,6 +107,8 @@ DataPart load_other_part(const Job& job, nn::TargetKind target, const std::vecto
 data::Dataset load_other(const Job& job, nn::TargetKind target, const std::vector<std::string>& sources,
                          const std::vector<std::string>& classes, bool with_target) {
   Request request{job, target, with_target, classes, !classes.empty()};
+  request.rules = job.data.columns;
+  request.first = false;
   std::vector<Field> given;
   for (const auto& s : sources) {
     const auto equals = s.find('=');
@@ -121,7 +131,7 @@ data::Dataset load_other(const Job& job, nn::TargetKind target, const std::vecto
       throw Error(fmt::format("the field '{}' has no file: write {}=FILE", f.name, f.name));
   if (!given.empty()) return read_folder("", given, request);
   const std::string path = fs::absolute(sources[0]).string();
-  const bool array = !fs::is_directory(path) && open_source(path).table() == nullptr;
+  const bool array = !fs::is_directory(path) && open_source(path, source_options(job)).array() != nullptr;
   if (array) check_array_for(job, wanted, sources[0]);
   const bool single = array && wanted.size() == 1;
   if (single) return read_arrays({{wanted[0].name, path}}, request);

@@ -27,6 +27,9 @@ struct LoadedData {
   TrainingData data;
   SplitRecord split;
   std::vector<std::string> classes;  ///< names of the classes when the target column holds text
+  /// What became of columns that hold more than numbers, with the values of the training rows: the job's
+  /// data.columns when it is run again, or other data are read.
+  std::vector<data::ColumnRule> columns = {};
 
   data::Transforms evaluation = {};     ///< what samples go through when they are evaluated
   std::vector<std::string> notes = {};  ///< what the user should know: files and samples left out

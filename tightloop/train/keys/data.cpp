@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/keys/columns.h>
 #include <tightloop/train/keys/index.h>
 #include <tightloop/train/keys/read.h>
+#include <tightloop/train/sources.h>
 
 #include <fmt/format.h>
 
@@ -66,13 +68,53 @@ Value normalize_value(const Job& j) {
   return table.empty() ? Value{std::string("none")} : Value{table};
 }
 
+void read_train(const Value& v, Job& j) {
+  std::vector<std::string> all = texts(v, "a file, a folder, or a list of them");
+  j.data.train = all.front();
+  j.data.train_more.assign(all.begin() + 1, all.end());
+}
+
+Value train_value(const Job& j) {
+  if (j.data.train_more.empty()) return path_value(j, j.data.train);
+  Value::List out{path_value(j, j.data.train)};
+  for (const auto& path : j.data.train_more) out.push_back(path_value(j, path));
+  return out;
+}
+
+std::string separator(const Value& v) {
+  std::string out = text(v, "one character, such as ';' or a tab");
+  if (out.size() != 1) wrong(v, "one character, such as ';' or a tab");
+  return out;
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> out;
+  for (const auto& f : source_formats()) out.emplace_back(f.key);
+  return out;
+}
+
+Value optional_text(const std::string& text) { return text.empty() ? Value{} : Value{text}; }
+
 }  // namespace
 
 std::vector<Key> data_keys() {
   return {
-      {"data.train", "the file with the training rows", false,
-       [](const Value& v, Job& j) { j.data.train = text(v); },
-       [](const Job& j) { return path_value(j, j.data.train); }},
+      {"data.train", "the file with the training rows, or a list of them", false, read_train, train_value},
+      {"data.format", "the format of the files, where their content does not show it", false,
+       [](const Value& v, Job& j) { j.data.format = one_of(v, format_names()); },
+       [](const Job& j) { return optional_text(j.data.format); }},
+      {"data.separator", "what separates the fields of a table", false,
+       [](const Value& v, Job& j) { j.data.separator = separator(v); },
+       [](const Job& j) { return optional_text(j.data.separator); }},
+      {"data.header", "whether the first line of a table names its columns", false,
+       [](const Value& v, Job& j) { j.data.header = flag(v); },
+       [](const Job& j) { return j.data.header ? Value{*j.data.header} : Value{}; }},
+      {"data.columns", "what the columns of a table hold: name or pattern = type", false,
+       [](const Value& v, Job& j) { j.data.columns = column_rules(v); },
+       [](const Job& j) { return column_rules_value(j.data.columns); }},
+      {"data.vocabulary", "a file with the tokens of texts, one a line", false,
+       [](const Value& v, Job& j) { j.data.vocabulary = text(v); },
+       [](const Job& j) { return path_value(j, j.data.vocabulary); }},
       {"data.inputs", "the model's inputs: name = column, list or pattern, or file", true,
        [](const Value& v, Job& j) { j.data.inputs = fields(v); },
        [](const Job& j) { return fields_value(j, j.data.inputs); }},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/data/columns.h>
 #include <tightloop/train/load/parts.h>
 #include <tightloop/train/sources.h>
 
@@ -14,13 +15,19 @@ namespace fs = std::filesystem;
 
 Array flat(const Array& a) { return a.reshaped({a.count()}); }
 
-Array read_array(const std::string& name, const std::string& path) {
-  const data::Source source = open_source(path);
-  if (const Array* a = source.array()) {
-    if (a->rank() > kMaxRank)
-      throw Error(fmt::format("{}: has {} dims; at most {} can be used", path, a->rank(), kMaxRank));
-    return *a;
-  }
+Array checked_rank(const Array& a, const std::string& path) {
+  if (a.rank() <= kMaxRank) return a;
+  throw Error(fmt::format("{}: has {} dims; at most {} can be used", path, a.rank(), kMaxRank));
+}
+
+Array read_array(const std::string& name, const std::string& path, const data::SourceOptions& options) {
+  const data::Source source = open_source(path, options);
+  if (const Array* a = source.array()) return checked_rank(*a, path);
+  if (source.pack() != nullptr)
+    throw Error(
+        fmt::format("{}: holds several arrays ({}): name the file in data.train, and one of them in "
+                    "data.inputs and data.target each",
+                    path, data::name_list(source.pack()->names)));
   throw Error(fmt::format(
       "{}: '{}' is read from a file of its own here, which must be NPY or IDX; a CSV table is named in "
       "data.train and its columns in data.inputs and data.target",
@@ -54,6 +61,17 @@ Array class_target(const std::string& name, const Array& y) {
   return column ? flat(y) : y;
 }
 
+data::Field field_of(const std::string& name, const Array& a, const Request& request) {
+  if (name != request.job.data.target[0].name) return {name, input_array(a)};
+  return {name, request.kind == nn::TargetKind::values ? a : class_target(name, a)};
+}
+
+void refuse_rules(const Request& request) {
+  if (request.rules.empty()) return;
+  throw Error(
+      fmt::format("{} is about the columns of tables (CSV); the data are arrays", request.rules[0].where));
+}
+
 std::string one_file(const Field& f) {
   if (f.from.size() != 1)
     throw Error(fmt::format(
@@ -66,14 +84,25 @@ std::string one_file(const Field& f) {
 
 data::Dataset read_arrays(const std::vector<std::pair<std::string, std::string>>& files,
                           const Request& request) {
-  const std::string& target = request.job.data.target[0].name;
+  refuse_rules(request);
   std::vector<data::Field> fields;
-  for (const auto& [name, path] : files) {
-    const Array a = read_array(name, path);
-    if (name != target)
-      fields.push_back({name, input_array(a)});
-    else
-      fields.push_back({name, request.kind == nn::TargetKind::values ? a : class_target(name, a)});
+  for (const auto& [name, path] : files)
+    fields.push_back(field_of(name, read_array(name, path, source_options(request.job)), request));
+  return data::Dataset(std::move(fields));
+}
+
+data::Dataset read_pack(const data::ArrayPack& pack, const std::string& name, Request& request) {
+  refuse_rules(request);
+  std::vector<data::Field> fields;
+  for (const Field& f : wanted_fields(request)) {
+    if (f.from.size() != 1)
+      throw Error(
+          fmt::format("'{}' names {} arrays; it is read from one array of {}", f.name, f.from.size(), name));
+    Array a = checked_rank(pack.array(f.from[0], name), name);
+    const bool target = f.name == request.job.data.target[0].name;
+    if (pack.text && !target && a.dtype() == DType::u8) a = a.cast(DType::i32);  // ids, not pixels
+    if (target && f.from[0] == pack.labels && !pack.classes.empty()) request.classes = pack.classes;
+    fields.push_back(field_of(f.name, a, request));
   }
   return data::Dataset(std::move(fields));
 }

@@ -2,6 +2,7 @@
 #pragma once
 // What loading a job's data is made of: one file each.
 #include <tightloop/data/csv.h>
+#include <tightloop/data/source.h>
 #include <tightloop/train/load.h>
 
 #include <string>
@@ -10,6 +11,15 @@
 
 namespace tightloop::train {
 
+/// The columns of an input as they were read, [N, columns]: of a category the number of its text, NaN for a
+/// missing number.
+struct InputColumns {
+  std::string field;
+  std::vector<data::ColumnRule> rules;  ///< one a column, with its name and type
+  std::vector<std::vector<std::string>>
+      texts;  ///< one a column: what the numbers stand for; none of a number
+};
+
 /// What reading a part of the data needs to know.
 struct Request {
   const Job& job;
@@ -17,6 +27,11 @@ struct Request {
   bool with_target = true;
   std::vector<std::string> classes = {};  ///< vocabulary of a text target; filled by the training data
   bool fixed_classes = false;
+  std::vector<data::ColumnRule> rules = {};  ///< of the columns of tables
+  /// The training data come first and decide what other data must follow: the kinds of columns, the values of
+  /// categories, what stands for missing numbers.
+  bool first = true;
+  std::vector<InputColumns> raw = {};  ///< of the inputs that encode_columns() has to finish
 };
 
 std::vector<std::string> names_of(const std::vector<Field>& fields);
@@ -25,6 +40,8 @@ std::vector<Field> wanted_fields(const Request& request);
 
 /// Inputs and target as columns of a table.
 data::Dataset read_table(const data::CsvFile& csv, Request& request);
+/// Inputs and target as arrays of one file or folder, `name` in messages.
+data::Dataset read_pack(const data::ArrayPack& pack, const std::string& name, Request& request);
 /// Each field from a file of its own: name, path.
 data::Dataset read_arrays(const std::vector<std::pair<std::string, std::string>>& files,
                           const Request& request);
@@ -32,6 +49,21 @@ data::Dataset read_arrays(const std::vector<std::pair<std::string, std::string>>
 data::Dataset read_folder(const std::string& folder, const std::vector<Field>& given, const Request& request);
 /// `path`: a CSV table, or the folder (or a file in it) that holds the fields' files.
 data::Dataset read_part(const std::string& path, const std::vector<Field>& given, Request& request);
+
+/// The rows of `files`, one file behind the other. Throws Error naming the file whose fields are not as those
+/// of the first.
+data::Dataset read_parts(const std::vector<std::string>& files, Request& request);
+
+/// Reads the inputs of a table; what is no number yet is left to encode_columns(), which knows the training
+/// rows.
+std::vector<data::Field> read_inputs(const data::CsvFile& csv, Request& request,
+                                     const std::vector<std::string>& reserved);
+/// Decides by the training rows what `request` left open, and turns the inputs of the data into what the
+/// model gets. Nothing is left to do after the first call.
+void encode_columns(LoadedData& data, Request& request);
+/// The array that a model gets from the raw values; `rules` must be decided. Throws Error naming `source`,
+/// row, column and value when a value is unknown or missing and no category takes it.
+Array encoded(const InputColumns& columns, const Array& raw, const std::string& source);
 
 /// One value a row beside inputs and target: the field, the table's column, or the file of an array called
 /// `name`; numbers, or with `text` the codes of a column of texts. `path` is what the rows were read from.

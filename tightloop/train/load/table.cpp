@@ -17,6 +17,14 @@ std::vector<std::string> target_columns(const Job& job, const data::CsvFile& csv
 
 Array flat(const Array& a) { return a.reshaped({a.count()}); }
 
+data::ColumnRule target_rule(const std::string& column, const Request& request) {
+  data::ColumnRule rule = data::rule_for(request.rules, column);
+  if (rule.missing != data::Missing::refuse)
+    throw Error(
+        fmt::format("{} would fill in the target, '{}'; leave out rows without one", rule.where, column));
+  return rule;
+}
+
 data::Field csv_target(const data::CsvFile& csv, Request& request) {
   const Field& target = request.job.data.target[0];
   const auto columns = csv.select(target.from);
@@ -29,7 +37,12 @@ data::Field csv_target(const data::CsvFile& csv, Request& request) {
   if (columns.size() != 1)
     throw Error(fmt::format("{}: this loss takes one column of classes as target, {} match", csv.name(),
                             columns.size()));
-  if (csv.kind(columns[0]) == data::ColumnKind::text || request.fixed_classes) {
+  const data::ColumnRule rule = target_rule(csv.columns()[columns[0]], request);
+  if (rule.values && !request.fixed_classes) request.classes = *rule.values, request.fixed_classes = true;
+  const bool category =
+      rule.type == data::ColumnType::category ||
+      (rule.type == data::ColumnType::unsaid && csv.kind(columns[0]) == data::ColumnKind::text);
+  if (category || request.fixed_classes) {
     auto found = csv.classes(columns[0], request.fixed_classes ? &request.classes : nullptr);
     request.classes = found.names;
     request.fixed_classes = true;
@@ -43,13 +56,7 @@ data::Field csv_target(const data::CsvFile& csv, Request& request) {
 
 data::Dataset read_table(const data::CsvFile& csv, Request& request) {
   const Job& job = request.job;
-  const auto reserved = target_columns(job, csv);
-  std::vector<data::ColumnRequest> wanted;
-  for (const Field& f : job.data.inputs) wanted.push_back({csv.select(f.from, reserved), DType::f32});
-  std::vector<Array> arrays = csv.read(wanted);
-  std::vector<data::Field> fields;
-  for (std::size_t i = 0; i < arrays.size(); ++i)
-    fields.push_back({job.data.inputs[i].name, std::move(arrays[i])});
+  std::vector<data::Field> fields = read_inputs(csv, request, target_columns(job, csv));
   if (request.with_target) fields.push_back(csv_target(csv, request));
   return data::Dataset(std::move(fields));
 }

@@ -123,7 +123,8 @@ void add_validation(const Job& job, LoadedData& out, Request& request) {
   if (job.data.window) take_windows(job, train, out.data.train);
   if (v.fraction > 0 || job.data.fold.k > 0) return hold_back(job, out, train);
   if (v.none()) return;
-  const bool table = !train.empty() && !fs::is_directory(train) && open_source(train).table() != nullptr;
+  const bool table = !train.empty() && !fs::is_directory(train) &&
+                     open_source(train, source_options(job)).table() != nullptr;
   if (table && !v.files.empty())
     throw Error(job.source +
                 ": data.validation is a table of files, but data.train is a CSV table; name a CSV file");
