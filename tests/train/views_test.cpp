@@ -166,7 +166,7 @@ TEST_F(Views, JobRefusesWhatContradicts) {
   };
   expect("shuffle = false\nsampler = \"balanced\"", "is false, but data.sampler is balanced; leave one out");
   expect("shuffle = true\nsampler = \"sequential\"", "is true, but data.sampler is sequential");
-  expect("sampler = \"weigthed\"", "(did you mean weighted?)");
+  expect("sampler = \"weigthed\"", "(did you mean 'weighted'?)");
   expect("sampler = \"weighted\"", "has no column");
   expect("sampler = { name = \"shuffled\", column = \"w\" }", "is no option of the sampler shuffled");
   expect("validation = 0.1\nfold = { k = 3 }", "and so does data.validation");
@@ -277,7 +277,8 @@ TEST_F(Pictures, TrainTheSameWithAnyNumberOfThreads) {
 
 TEST_F(Pictures, TheInterpreterAgreesStepByStep) {
   EXPECT_NO_THROW(fit(kList + ", \"mixup\"]\ndrop_last = true", 1, 12));
-  EXPECT_NO_THROW(fit("sampler = \"balanced\"\ntransforms = [\"rotation\"]" + std::string("\n"), 1, 0));
+  EXPECT_NO_THROW(
+      fit("sampler = \"balanced\"\ntransforms = [{ name = \"rotation\", degrees = 20 }]\n", 1, 12));
 }
 
 TEST_F(Pictures, LearnFromMixedSamples) {
