@@ -25,7 +25,8 @@ struct DataPart {
   std::int64_t count() const { return rows.empty() ? data.rows() : static_cast<std::int64_t>(rows.size()); }
 };
 
-/// What a step reads of `part`, whose rows come shuffled or not.
+/// What a step reads of `part`, whose rows come shuffled or not. Throws Error for rows and windows that are
+/// not in the data, and for weights that are not one a row.
 DataSpec walked(DataSpec data, const DataPart& part, bool shuffle = false);
 
 /// A step graph compiled and bound to the data it reads. `part` must outlive it.
