@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <tightloop/base/error.h>
+#include <tightloop/base/random.h>
 #include <tightloop/base/sampling.h>
 
 #include <algorithm>
@@ -196,6 +197,22 @@ TEST(Sampling, AliasTableHoldsTheWeightsExactly) {
   }
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (std::size_t r = 0; r < weights.size(); ++r) EXPECT_NEAR(share[r], 1000 * weights[r] / sum, 1e-10);
+}
+
+/// The definition, draw by draw.
+TEST(Sampling, WeightedDrawsFollowTheTable) {
+  std::vector<double> weights;
+  for (int i = 0; i < 1001; ++i) weights.push_back(i % 5);
+  const auto table = alias_table(weights);
+  const Sampling s{.rows = 1001, .batch = 1001, .seed = 0x123456789abcdef, .weighted = table.data()};
+  const Rows rows = rows_of_epoch(s, 7);
+  for (std::uint64_t i = 0; i < 1001; ++i) {
+    const auto w = philox_block(s.seed, 0x77656967, 7, i);
+    const double place = (w[0] + w[1] * 0x1p-32) * 0x1p-32 * 1001;
+    const AliasEntry& entry = table[static_cast<std::size_t>(place)];
+    const auto wanted = uniform_f64(w[2], w[3]) < entry.keep ? static_cast<std::int64_t>(place) : entry.other;
+    ASSERT_EQ(rows[i], wanted);
+  }
 }
 
 std::string message_of(const std::vector<double>& weights) {

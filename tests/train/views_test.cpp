@@ -166,7 +166,7 @@ TEST_F(Views, JobRefusesWhatContradicts) {
   };
   expect("shuffle = false\nsampler = \"balanced\"", "is false, but data.sampler is balanced; leave one out");
   expect("shuffle = true\nsampler = \"sequential\"", "is true, but data.sampler is sequential");
-  expect("sampler = \"weigthed\"", "(did you mean weighted?)");
+  expect("sampler = \"weigthed\"", "(did you mean 'weighted'?)");
   expect("sampler = \"weighted\"", "has no column");
   expect("sampler = { name = \"shuffled\", column = \"w\" }", "is no option of the sampler shuffled");
   expect("validation = 0.1\nfold = { k = 3 }", "and so does data.validation");
@@ -238,6 +238,22 @@ TEST_F(Views, BalancedSamplerShowsClassesEquallyOften) {
   EXPECT_NEAR(ones / 20000, 0.5, 0.02);
 }
 
+TEST_F(Views, PartsThatReachBeyondTheDataAreRefused) {
+  const data::Dataset data({{"x", Array(DType::f32, {10, 1})}});
+  const auto said = [&](const DataPart& part) {
+    return refused([&] { Trainer(TrainerOptions()).predict(identity(), part); });
+  };
+  EXPECT_NE(said({data, {3, 10}}).find("row 10 of a part needs 1 row from it on, but the data have 10"),
+            std::string::npos);
+  const data::Window w{.length = 4};
+  EXPECT_NE(said({data, {}, w}).find("data::window_rows()"), std::string::npos);
+  EXPECT_NE(said({data, {7}, w}).find("row 7 of a part needs 4 rows"), std::string::npos);
+  EXPECT_NE(said({data, {-1}, w}).find("row -1"), std::string::npos);
+  EXPECT_NO_THROW(Trainer(TrainerOptions()).predict(identity(), {data, {6}, w}));
+  EXPECT_NE(said({data, {}, {}, alias_table(std::vector<double>{1, 2})}).find("weights for 2 rows"),
+            std::string::npos);
+}
+
 struct Pictures : Views {
   void SetUp() override {
     Views::SetUp();
@@ -277,7 +293,8 @@ TEST_F(Pictures, TrainTheSameWithAnyNumberOfThreads) {
 
 TEST_F(Pictures, TheInterpreterAgreesStepByStep) {
   EXPECT_NO_THROW(fit(kList + ", \"mixup\"]\ndrop_last = true", 1, 12));
-  EXPECT_NO_THROW(fit("sampler = \"balanced\"\ntransforms = [\"rotation\"]" + std::string("\n"), 1, 0));
+  EXPECT_NO_THROW(
+      fit("sampler = \"balanced\"\ntransforms = [{ name = \"rotation\", degrees = 20 }]\n", 1, 12));
 }
 
 TEST_F(Pictures, LearnFromMixedSamples) {

@@ -100,14 +100,56 @@ void permute_wide(const Sampling& s, const Sampling::Batch& b, std::int64_t* out
     out[i] = static_cast<std::int64_t>(feistel.inside(static_cast<std::uint64_t>(out[i]), n));
 }
 
-/// The row that position `at` of an epoch draws: a column of the table by 64 bits, kept or not by 53 more.
-std::int64_t drawn(const Sampling& s, std::int64_t epoch, std::int64_t at) {
-  const auto words = philox_block(s.seed, kWeightedStream, static_cast<std::uint64_t>(epoch),
-                                  static_cast<std::uint64_t>(at));
-  const std::uint64_t bits = (std::uint64_t{words[0]} << 32) | words[1];
-  const auto column = static_cast<std::int64_t>((Word128{bits} * static_cast<std::uint64_t>(s.rows)) >> 64);
-  const AliasEntry& entry = s.weighted[column];
-  return uniform_f64(words[2], words[3]) < entry.keep ? column : entry.other;
+/// Philox as in base/random.h, in scalars that a vector loop holds: a column of `rows` by 64 bits, and 53
+/// bits that say whether it is kept.
+TIGHTLOOP_VECTOR_CLONES
+void draw_columns(std::uint64_t seed, std::uint64_t epoch, std::uint64_t rows, std::int64_t size,
+                  std::int64_t* positions, double* chances) {
+  for (std::int64_t i = 0; i < size; ++i) {
+    const auto position = static_cast<std::uint64_t>(positions[i]);
+    auto c0 = static_cast<std::uint32_t>(position);
+    auto c1 = static_cast<std::uint32_t>(position >> 32) ^ static_cast<std::uint32_t>(epoch >> 32);
+    auto c2 = static_cast<std::uint32_t>(epoch), c3 = kWeightedStream;
+    auto k0 = static_cast<std::uint32_t>(seed), k1 = static_cast<std::uint32_t>(seed >> 32);
+    for (int round = 0; round < 10; ++round) {
+      const std::uint64_t a = std::uint64_t{0xD2511F53u} * c0, b = std::uint64_t{0xCD9E8D57u} * c2;
+      c0 = static_cast<std::uint32_t>(b >> 32) ^ c1 ^ k0;
+      c1 = static_cast<std::uint32_t>(b);
+      c2 = static_cast<std::uint32_t>(a >> 32) ^ c3 ^ k1;
+      c3 = static_cast<std::uint32_t>(a);
+      k0 += 0x9E3779B9u;
+      k1 += 0xBB67AE85u;
+    }
+    positions[i] = static_cast<std::int64_t>((c0 * rows + ((c1 * rows) >> 32)) >> 32);
+    chances[i] =
+        static_cast<double>(static_cast<std::int64_t>(((std::uint64_t{c2} << 32) | c3) >> 11)) * 0x1p-53;
+  }
+}
+
+void draw_narrow(const Sampling& s, const Sampling::Batch& b, std::int64_t* out) {
+  constexpr std::int64_t piece = 256;
+  double chances[piece];
+  for (std::int64_t at = 0; at < b.size; at += piece) {
+    const std::int64_t size = std::min(piece, b.size - at);
+    std::int64_t* columns = out + at;
+    draw_columns(s.seed, static_cast<std::uint64_t>(b.epoch), static_cast<std::uint64_t>(s.rows), size,
+                 columns, chances);
+    for (std::int64_t i = 0; i < size; ++i) {
+      const AliasEntry& entry = s.weighted[columns[i]];
+      if (!(chances[i] < entry.keep)) columns[i] = entry.other;
+    }
+  }
+}
+
+void draw_wide(const Sampling& s, const Sampling::Batch& b, std::int64_t* out) {
+  for (std::int64_t i = 0; i < b.size; ++i) {
+    const auto words = philox_block(s.seed, kWeightedStream, static_cast<std::uint64_t>(b.epoch),
+                                    static_cast<std::uint64_t>(out[i]));
+    const std::uint64_t bits = (std::uint64_t{words[0]} << 32) | words[1];
+    const auto column = static_cast<std::int64_t>((Word128{bits} * static_cast<std::uint64_t>(s.rows)) >> 64);
+    const AliasEntry& entry = s.weighted[column];
+    out[i] = uniform_f64(words[2], words[3]) < entry.keep ? column : entry.other;
+  }
 }
 
 }  // namespace
@@ -121,7 +163,7 @@ Sampling::Batch Sampling::at(std::int64_t step) const {
 void Sampling::fill(const Batch& b, std::int64_t* out) const {
   for (std::int64_t i = 0; i < b.size; ++i) out[i] = (b.first + i) * ranks + rank;
   if (weighted != nullptr) {
-    for (std::int64_t i = 0; i < b.size; ++i) out[i] = drawn(*this, b.epoch, out[i]);
+    (rows < kNarrowLimit ? draw_narrow : draw_wide)(*this, b, out);
   } else {
     for (std::int64_t i = b.size; i-- > 0 && out[i] >= rows;) out[i] %= rows;
     if (shuffle && rows < kNarrowLimit)

@@ -7,8 +7,8 @@
 
 namespace tightloop {
 
-/// `length` rows of `table` [R, ...] from each row in index [I...] on: [I..., length, ...]. A window that would
-/// leave the table is moved inside; the table must have so many rows.
+/// `length` rows of `table` [R, ...] from each row in index [I...] on: [I..., length, ...]. A window that
+/// would leave the table is moved inside; the table must have so many rows.
 Tensor gather_window(Tensor table, Tensor index, std::int64_t length);
 
 /// Uniform in [0, 1), f32: word 0..3 of the Philox block that (seed, stream, step, index) name. `seed` and

@@ -12,9 +12,25 @@ std::string check_state(std::size_t index, const char* what) {
   return fmt::format("check.{}.{}", index, what);
 }
 
+/// No row or window may reach beyond the data.
+void check_rows(const DataPart& part, bool with_target) {
+  if (part.window && part.rows.empty())
+    throw Error("a part that is seen in windows lists their first rows; data::window_rows() gives them");
+  const std::int64_t span = part.window ? part.window->span(with_target) : 1;
+  for (const std::int64_t r : part.rows)
+    if (r < 0 || r > part.total() - span)
+      throw Error(
+          fmt::format("row {} of a part needs {} row{} from it on, but the data have {} (rows count from 0)",
+                      r, span, span == 1 ? "" : "s", part.total()));
+  if (!part.weighted.empty() && static_cast<std::int64_t>(part.weighted.size()) != part.count())
+    throw Error(fmt::format("there are weights for {} rows, but the part has {}", part.weighted.size(),
+                            part.count()));
+}
+
 }  // namespace
 
 DataSpec walked(DataSpec data, const DataPart& part, bool shuffle) {
+  check_rows(part, !data.target.empty());
   data.streamed = part.is_stream();
   data.in_order = data.streamed || (!shuffle && part.rows.empty());
   data.window = part.window;
@@ -101,11 +117,7 @@ Sampling BoundStep::sampling(std::int64_t batch, bool shuffle, bool drop_last, s
   Sampling s{.rows = part_.count(), .batch = batch, .shuffle = shuffle, .drop_last = drop_last, .seed = seed};
   s.subset = part_.rows.empty() ? nullptr : part_.rows.data();
   s.data_rows = part_.total();
-  if (shuffle && !part_.weighted.empty()) {
-    require(static_cast<std::int64_t>(part_.weighted.size()) == part_.count(),
-            "a weight for each row of the part");
-    s.weighted = part_.weighted.data();
-  }
+  if (shuffle && !part_.weighted.empty()) s.weighted = part_.weighted.data();
   return s;
 }
 

@@ -35,7 +35,8 @@ struct DataPart {
 /// Samples that are made while they are trained on.
 DataPart stream(std::shared_ptr<const data::Samples> samples, const data::LoaderOptions& loader = {});
 
-/// What a step reads of `part`, whose rows come shuffled or not.
+/// What a step reads of `part`, whose rows come shuffled or not. Throws Error for rows and windows that are
+/// not in the data, and for weights that are not one a row.
 DataSpec walked(DataSpec data, const DataPart& part, bool shuffle = false);
 
 /// A step graph compiled and bound to the data it reads: arrays as they lie, a stream batch by batch. `part`

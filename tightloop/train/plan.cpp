@@ -71,8 +71,9 @@ double step_flops(const ir::Graph& graph, const Sizes& sizes) {
 
 std::vector<std::string> idle_parameters(const PreparedJob& prepared) {
   const TrainingData& data = prepared.data.data;
+  const DataSpec spec = DataSpec::of(data.train.data, data.target, data.scales);
   const StepGraph step = training_step(prepared.model->model(), prepared.loss, *prepared.optimizer,
-                                       DataSpec::of(data.train.data, data.target, data.scales));
+                                       walked(spec, data.train, prepared.options.shuffle));
   std::vector<Tensor> results;
   for (const auto& o : step.graph.outputs) results.push_back(o.value);
   std::set<std::string> used;

@@ -13,11 +13,15 @@ namespace {
 /// Keeps the draw of a partner apart from those of the transforms.
 constexpr std::int64_t kPartnerPlace = 4096;
 
-/// (x - shift) / scale, with one number where all features share it.
-Tensor scalar_or_array(const Array& a) {
+/// `a`, or one number where all features share it; `times` over, in a row, for the rows of a window.
+Tensor scalar_or_array(const Array& a, std::int64_t times) {
   bool same = true;
   for (std::int64_t i = 1; same && i < a.count(); ++i) same = a.at(i) == a.at(0);
-  return same ? scalar(a.at(0), a.dtype()) : Tensor(a.clone());
+  if (same) return scalar(a.at(0), a.dtype());
+  if (times == 0) return Tensor(a.clone());
+  Array out(a.dtype(), {times * a.count()});
+  for (std::int64_t i = 0; i < out.count(); ++i) out.set(i, a.at(i % a.count()));
+  return Tensor(out);
 }
 
 Array reciprocal_of(const Array& a) {
@@ -26,10 +30,11 @@ Array reciprocal_of(const Array& a) {
   return out;
 }
 
-Tensor prepared_input(const Tensor& x, const data::FieldScale* scale) {
+/// (x - shift) / scale of rows, or of windows of `times` rows that lie in a row.
+Tensor prepared_input(const Tensor& x, const data::FieldScale* scale, std::int64_t times = 0) {
   if (scale != nullptr) {
-    const Tensor scaled = (cast(x, scale->shift.dtype()) - scalar_or_array(scale->shift)) *
-                          scalar_or_array(reciprocal_of(scale->scale));
+    const Tensor scaled = (cast(x, scale->shift.dtype()) - scalar_or_array(scale->shift, times)) *
+                          scalar_or_array(reciprocal_of(scale->scale), times);
     return cast(scaled, DType::f32);
   }
   const bool ids = x.dtype() == DType::i32 || x.dtype() == DType::i64;
@@ -44,34 +49,61 @@ const data::FieldScale* scale_of(const DataSpec& data, const std::string& name) 
   return found == data.scales.end() ? nullptr : &*found;
 }
 
+/// Rows first .. first + rows - 1 of `table` [N, ...] one after the other, [B, rows · features]: a block of
+/// the series, which is copied by whole vectors.
+Tensor block_of(const Tensor& table, const Tensor& first, std::int64_t rows) {
+  const Dim all = table.shape().count();
+  const Tensor start = first * scalar(static_cast<double>(all.factor), DType::i64);
+  return gather_window(reshape(table, {all}), start, rows * all.factor);
+}
+
+/// A block as rows: [B, rows, ...].
+Tensor as_rows(const Tensor& block, const Tensor& table, std::int64_t rows) {
+  std::vector<Dim> dims{block.dim(0), rows};
+  dims.insert(dims.end(), table.shape().begin() + 1, table.shape().end());
+  return reshape(block, Shape(std::move(dims)));
+}
+
+Tensor with_values(const DataSpec& data, const std::string& name, const Tensor& x,
+                   const data::Transforms::Source& batch) {
+  return is_floating(x.dtype()) ? data.transforms.values(name, x, batch) : x;
+}
+
+Tensor read_window(const DataSpec& data, const std::string& name, const Tensor& table,
+                   const data::Transforms::Source& batch) {
+  if (data.transforms.changes_images(name, table.type()))
+    throw Error(
+        fmt::format("the input '{}' is seen in windows, which transforms of images do not take", name));
+  const std::int64_t length = data.window->length;
+  const Tensor block = prepared_input(block_of(table, batch.rows, length), scale_of(data, name), length);
+  return as_rows(with_values(data, name, block, batch), table, length);
+}
+
+Tensor read_images(const DataSpec& data, const std::string& name, const Tensor& table,
+                   const data::Transforms::Source& batch, Tensor& share) {
+  const data::FieldScale* scale = scale_of(data, name);
+  if (scale != nullptr && data.transforms.normalizes(name, table.type()))
+    throw Error(
+        fmt::format("the input '{}' would be normalized twice: by the data's statistics and by the "
+                    "transform 'normalize'; leave one out",
+                    name));
+  const auto images = data.transforms.images(name, table, batch);
+  if (images.share.defined()) share = images.share;
+  return prepared_input(images.values, scale);
+}
+
 Tensor read_input(const DataSpec& data, const std::string& name, const Tensor& table,
                   const data::Transforms::Source& batch, Tensor& share) {
-  const data::FieldScale* scale = scale_of(data, name);
-  Tensor x;
-  const bool images = data.transforms.changes_images(name, table.type());
-  if (data.window && images)
-    throw Error(fmt::format("the input '{}' is seen in windows, which transforms of images do not take", name));
-  if (data.window) {
-    x = gather_window(table, batch.rows, data.window->length);
-  } else if (images) {
-    if (scale != nullptr && data.transforms.normalizes(name, table.type()))
-      throw Error(
-          fmt::format("the input '{}' would be normalized twice: by the data's statistics and by the "
-                      "transform 'normalize'; leave one out",
-                      name));
-    const auto changed = data.transforms.images(name, table, batch);
-    x = changed.values;
-    if (changed.share.defined()) share = changed.share;
-  } else {
-    x = gather(table, batch.rows);
-  }
-  x = prepared_input(x, scale);
-  return is_floating(x.dtype()) ? data.transforms.values(name, x, batch) : x;
+  if (data.window) return read_window(data, name, table, batch);
+  const Tensor x = data.transforms.changes_images(name, table.type())
+                       ? read_images(data, name, table, batch, share)
+                       : prepared_input(gather(table, batch.rows), scale_of(data, name));
+  return with_values(data, name, x, batch);
 }
 
 Tensor window_target(const data::Window& w, const Tensor& table, const Tensor& rows) {
   const Tensor first = rows + static_cast<double>(w.target_first());
-  Tensor y = gather_window(table, first, w.target_rows());
+  Tensor y = as_rows(block_of(table, first, w.target_rows()), table, w.target_rows());
   if (y.rank() == 3 && y.dim(2).is(1)) y = reshape(y, {y.dim(0), y.dim(1)});
   const bool next_class = !is_floating(y.dtype()) && w.target == data::WindowTarget::ahead && w.horizon == 1;
   return next_class && y.rank() == 2 ? reshape(y, {y.dim(0)}) : y;

@@ -14,13 +14,14 @@ bool is_image(const TensorType& table) {
   return is_normalized(table.dtype) && (table.shape.rank() == 3 || table.shape.rank() == 4);
 }
 
-/// Runs `build`; its errors get the entry's place in front.
+/// Runs `build`; its errors get the entry's place and name in front.
 template <class Build>
 auto placed(const std::string& where, std::string_view name, Build build) {
   try {
     return build();
   } catch (const Error& e) {
-    throw Error(fmt::format("{}{}: {}", where.empty() ? "" : where + ": ", name, e.what()));
+    throw Error(fmt::format("{}{}{}", where.empty() ? "" : where + ": ",
+                            name.empty() ? "" : fmt::format("{}: ", name), e.what()));
   }
 }
 
@@ -56,7 +57,7 @@ void Transforms::add(const std::string& name, const Options& options, const std:
                             suggestion(name, names()), fmt::join(names(), ", ")));
   if (def->mix != nullptr && mixes())
     throw Error(fmt::format("{}{} mixes samples that are mixed already; one of the list can", place, name));
-  const Options full = placed(where, "transform", [&] { return resolve(name, options, def->options); });
+  const Options full = placed(where, "", [&] { return resolve(name, options, def->options); });
   entries_.push_back({def, full, input, where});
 }
 

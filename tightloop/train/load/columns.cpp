@@ -12,18 +12,18 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Null unless `path` is a table.
-std::optional<data::CsvFile> table_at(const std::string& path) {
+std::optional<data::CsvFile> table_at(const Job& job, const std::string& path) {
   std::error_code ec;
   if (path.empty() || !fs::is_regular_file(path, ec)) return std::nullopt;
-  data::Source source = open_source(path);
+  data::Source source = open_source(path, source_options(job));
   if (source.table() == nullptr) return std::nullopt;
   return std::get<data::CsvFile>(std::move(source.content));
 }
 
-Array array_at(const std::string& path, const std::string& name) {
+Array array_at(const Job& job, const std::string& path, const std::string& name) {
   if (!fs::exists(path))
     throw Error(fmt::format("there is no field '{}', and no file {} to read it from", name, path));
-  const data::Source source = open_source(path);
+  const data::Source source = open_source(path, source_options(job));
   if (source.array() == nullptr)
     throw Error(fmt::format("{}: '{}' is read from an array here, NPY or IDX", path, name));
   return *source.array();
@@ -41,7 +41,12 @@ Array one_a_row(Array a, const std::string& name, std::int64_t rows) {
 Array extra_column(const Job& job, const std::string& path, const data::Dataset& data,
                    const std::string& name, bool text) {
   if (const Array* field = data.find(name)) return one_a_row(*field, name, data.rows());
-  if (const auto table = table_at(path)) {
+  if (!job.data.train_more.empty() && path == resolve(job, job.data.train))
+    throw Error(
+        fmt::format("{}: '{}' is no input and not the target; of training data from several files only "
+                    "these can be looked at",
+                    job.source, name));
+  if (const auto table = table_at(job, path)) {
     const std::size_t column = table->select({name})[0];
     const bool codes = text && table->kind(column) == data::ColumnKind::text;
     return one_a_row(codes ? table->classes(column, nullptr, 1 << 30).codes
@@ -50,7 +55,7 @@ Array extra_column(const Job& job, const std::string& path, const data::Dataset&
   }
   fs::path folder = path.empty() ? job.folder : path;
   if (!path.empty() && !fs::is_directory(folder)) folder = folder.parent_path();
-  return one_a_row(array_at((folder / name).string(), name), name, data.rows());
+  return one_a_row(array_at(job, (folder / name).string(), name), name, data.rows());
 }
 
 std::vector<std::int64_t> window_firsts(const Job& job, const std::string& path, const data::Dataset& data,

@@ -4,6 +4,7 @@
 #include <tightloop/train/sources.h>
 
 #include <fmt/format.h>
+#include <cmath>
 #include <filesystem>
 
 namespace tightloop::train {
@@ -47,11 +48,22 @@ data::Split held_back(const Job& job, data::SplitMethod method, std::int64_t row
   return data::split_by(method, rows, job.data.validation.fraction, keys, seed);
 }
 
-/// Each group of a series is cut by itself: its last rows validate.
+/// Whether a group of a series is long enough to be cut in time.
+bool can_be_cut(const Job& job, std::size_t rows) {
+  if (job.data.fold.k > 0) return static_cast<std::int64_t>(rows) > job.data.fold.k;
+  const auto held = std::llround(static_cast<double>(rows) * job.data.validation.fraction);
+  return held > 0 && held < static_cast<std::int64_t>(rows);
+}
+
+/// Each group of a series is cut by itself: its last rows validate. One too short for that trains.
 data::Split held_back_of_groups(const Job& job, const std::vector<std::int64_t>& groups) {
   data::Split out;
   for (std::size_t begin = 0, end = 0; begin < groups.size(); begin = end) {
     while (end < groups.size() && groups[end] == groups[begin]) ++end;
+    if (!can_be_cut(job, end - begin)) {
+      for (std::size_t r = begin; r < end; ++r) out.train.push_back(static_cast<std::int64_t>(r));
+      continue;
+    }
     const auto part = held_back(job, data::SplitMethod::time, static_cast<std::int64_t>(end - begin), 0, {});
     for (const auto r : part.train) out.train.push_back(static_cast<std::int64_t>(begin) + r);
     for (const auto r : part.validation) out.validation.push_back(static_cast<std::int64_t>(begin) + r);
