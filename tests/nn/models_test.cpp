@@ -83,19 +83,19 @@ TEST(Models, StartAsTorchvisionsDo) {
 
 TEST(Models, ResNetsRefuseWhatMakesNoNet) {
   EXPECT_ERROR(model("resnet18", {DType::f32, Shape({Dim::batch(), 32, 32})}),
-               "resnet: x must be images [B, C, H, W], got f32[B, 32, 32]");
+               "resnet18: x must be images [B, C, H, W], got f32[B, 32, 32]");
   EXPECT_ERROR(model("resnet34", images(3, 32), options("classes", std::int64_t{0})),
-               "resnet: channels, classes, width and blocks must be 1 or greater, got 0");
+               "resnet34: channels, classes, width and blocks must be 1 or greater, got 0");
   EXPECT_ERROR(ResNet({.blocks = {1, 0, 1, 1}}), "resnet: channels, classes, width and blocks");
   EXPECT_ERROR(model("resnet50", images(3, 32), options("stem", std::string("cifra"))),
-               "resnet: stem must be \"imagenet\" or \"cifar\", got \"cifra\"");
+               "resnet50: stem must be \"imagenet\" or \"cifar\", got \"cifra\"");
 }
 
 TEST(Models, VggsRefuseWhatMakesNoNet) {
   EXPECT_ERROR(model("vgg16_bn", {DType::f32, Shape({Dim::batch(), 3})}),
-               "vgg: x must be images [B, C, H, W], got f32[B, 3]");
+               "vgg16_bn: x must be images [B, C, H, W], got f32[B, 3]");
   EXPECT_ERROR(model("vgg11", images(3, 32), options("classes", std::int64_t{0})),
-               "vgg: channels, classes, width and hidden must be 1 or greater, got 0");
+               "vgg11: channels, classes, width and hidden must be 1 or greater, got 0");
   EXPECT_ERROR(Vgg({.layers = 12}), "vgg: there are 11, 13, 16 or 19 layers, got 12");
 }
 

@@ -83,7 +83,9 @@ TEST(NormErrors, NameTheRuleAndWhatCame) {
   EXPECT_NO_THROW(make_layer("batch_norm", {{"momentum", {}}}, x));
   EXPECT_ERROR(make_layer("instance_norm", {{"momentum", {}}}, x), "'momentum' must be a number, not none");
   EXPECT_ERROR(make_layer("layer_norm", {{"normalized_shape", Numbers{1.5}}}, x),
-               "whole numbers of at least 1, not 1.5");
+               "layer_norm: 'normalized_shape' must be");
+  EXPECT_ERROR(make_layer("layer_norm", {{"normalized_shape", Numbers{0}}}, x),
+               "normalized_shape must be of dims of at least 1, not [0]");
 }
 
 /// Is the variable among what the tensor needs?

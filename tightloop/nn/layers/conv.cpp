@@ -2,6 +2,7 @@
 #include <tightloop/nn/layers/conv.h>
 
 #include <tightloop/nn/layers/index.h>
+#include <tightloop/nn/layers/moments.h>
 #include <tightloop/nn/layers/spatial.h>
 #include <tightloop/ops/functions.h>
 
@@ -14,23 +15,11 @@ namespace {
 
 std::string name_of(std::size_t spatial) { return fmt::format("conv{}d", spatial); }
 
-Shape weight_shape(std::size_t spatial, std::int64_t in, std::int64_t out, const PerDim& kernel,
-                   std::int64_t groups) {
-  const std::string layer = name_of(spatial);
-  if (in < 1 || out < 1)
-    throw Error(fmt::format("{}: channels must be 1 or more, got {} in and {} out", layer, in, out));
-  if (groups < 1 || in % groups != 0 || out % groups != 0)
-    throw Error(
-        fmt::format("{}: groups must divide the channels ({} in, {} out), got {}", layer, in, out, groups));
-  std::vector<Dim> dims{out, in / groups};
-  for (const std::int64_t k : kernel.of(layer, "kernel_size", spatial)) dims.emplace_back(k);
-  return Shape(std::move(dims));
-}
-
 }  // namespace
 
 Conv::Conv(std::size_t spatial, std::int64_t in, std::int64_t out, const PerDim& kernel, ConvOptions options)
-    : weight(weight_shape(spatial, in, out, kernel, options.groups), init::kaiming_uniform(std::sqrt(5.0))),
+    : weight(convolution_weight(name_of(spatial), spatial, in, out, kernel, options.groups, false),
+             init::kaiming_uniform(std::sqrt(5.0))),
       spatial_(spatial),
       options_(std::move(options)) {
   const double bound = std::sqrt(static_cast<double>(out) / static_cast<double>(weight.count()));
@@ -82,10 +71,7 @@ Tensor Conv::forward(const Tensor& x) {
                                 .padding_after = zeros ? PerDim(high_) : PerDim(0),
                                 .dilation = options_.dilation,
                                 .groups = options_.groups});
-  if (!bias) return y;
-  std::vector<Dim> dims(spatial_ + 1, Dim(1));
-  dims[0] = weight.dims()[0];
-  return y + reshape(*bias, Shape(std::move(dims)));
+  return bias ? y + per_channel(*bias, y.rank()) : y;
 }
 
 namespace layers {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/nn/layers/last_dims.h>
 
-#include <fmt/format.h>
+#include <tightloop/nn/layers/spatial.h>
 
-#include <cmath>
+#include <fmt/format.h>
 
 namespace tightloop::nn {
 
@@ -30,22 +30,17 @@ Axes last_axes(const char* layer, const Tensor& x, const std::vector<std::int64_
 
 namespace layers {
 
-OptionSpec last_dims_spec() { return {"normalized_shape", OptionType::list, {}, "the last dims; none: one"}; }
+OptionSpec last_dims_spec() {
+  return {"normalized_shape", OptionType::sizes, {}, "the last dims; none: one"};
+}
 
 std::vector<std::int64_t> last_dims(const char* layer, const Options& resolved, const TensorType& x) {
-  std::vector<std::int64_t> out;
   if (!resolved.has("normalized_shape")) {
     if (x.shape.rank() == 0 || !x.shape.dims().back().is_static())
       throw Error(fmt::format("{}: x must be [..., features], got {}", layer, to_string(x)));
     return {x.shape.dims().back().factor};
   }
-  for (const double d : resolved.at<Numbers>("normalized_shape")) {
-    if (!(std::floor(d) == d && d >= 1 && d < 0x1p53))
-      throw Error(
-          fmt::format("{}: normalized_shape must be of whole numbers of at least 1, not {}", layer, d));
-    out.push_back(static_cast<std::int64_t>(d));
-  }
-  return out;
+  return sizes_of(resolved, "normalized_shape");
 }
 
 }  // namespace layers

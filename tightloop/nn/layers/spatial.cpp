@@ -20,10 +20,24 @@ void expect_spatial(const std::string& layer, const TensorType& x, std::size_t s
                             to_string(x)));
 }
 
-PerDim per_dim(const Options& resolved, std::string_view name) {
-  const auto& numbers = resolved.at<Numbers>(name);
-  return std::vector<std::int64_t>(numbers.begin(), numbers.end());
+Shape convolution_weight(const std::string& layer, std::size_t spatial, std::int64_t in, std::int64_t out,
+                         const PerDim& kernel, std::int64_t groups, bool transposed) {
+  if (in < 1 || out < 1)
+    throw Error(fmt::format("{}: channels must be 1 or more, got {} in and {} out", layer, in, out));
+  if (groups < 1 || in % groups != 0 || out % groups != 0)
+    throw Error(
+        fmt::format("{}: groups must divide the channels ({} in, {} out), got {}", layer, in, out, groups));
+  std::vector<Dim> dims{transposed ? in : out, (transposed ? out : in) / groups};
+  for (const std::int64_t k : kernel.of(layer, "kernel_size", spatial)) dims.emplace_back(k);
+  return Shape(std::move(dims));
 }
+
+std::vector<std::int64_t> sizes_of(const Options& resolved, std::string_view name) {
+  const auto& numbers = resolved.at<Numbers>(name);
+  return {numbers.begin(), numbers.end()};
+}
+
+PerDim per_dim(const Options& resolved, std::string_view name) { return sizes_of(resolved, name); }
 
 std::optional<PerDim> optional_per_dim(const Options& resolved, std::string_view name) {
   if (!resolved.has(name)) return std::nullopt;

@@ -11,7 +11,13 @@ namespace tightloop::nn {
 void expect_spatial(const std::string& layer, const TensorType& x, std::size_t spatial,
                     std::int64_t channels = 0);
 
-/// An option of type `sizes`.
+/// The weight of a convolution, [out, in/groups, kernel...], or [in, out/groups, kernel...] of a transposed
+/// one. Throws Error naming `layer` unless the groups divide both.
+Shape convolution_weight(const std::string& layer, std::size_t spatial, std::int64_t in, std::int64_t out,
+                         const PerDim& kernel, std::int64_t groups, bool transposed);
+
+/// An option of type `sizes`, as it is and as one number for each dim.
+std::vector<std::int64_t> sizes_of(const Options& resolved, std::string_view name);
 PerDim per_dim(const Options& resolved, std::string_view name);
 /// One that may be left out.
 std::optional<PerDim> optional_per_dim(const Options& resolved, std::string_view name);

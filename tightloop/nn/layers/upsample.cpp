@@ -2,6 +2,7 @@
 #include <tightloop/nn/layers/upsample.h>
 
 #include <tightloop/nn/layers/index.h>
+#include <tightloop/nn/layers/spatial.h>
 #include <tightloop/ops/functions.h>
 
 #include <fmt/format.h>
@@ -140,11 +141,7 @@ std::unique_ptr<Layer> build(const Options& o, const TensorType&) {
   UpsampleOptions options{.mode = mode_of(o.at<std::string>("mode")),
                           .align_corners = o.has("align_corners") && o.at<bool>("align_corners")};
   if (o.has("scale_factor")) options.scale_factor = o.at<Numbers>("scale_factor");
-  if (o.has("size"))
-    for (const double n : o.at<Numbers>("size")) {
-      if (std::floor(n) != n) throw Error(fmt::format("upsample: size must be of whole numbers, not {}", n));
-      options.size.push_back(static_cast<std::int64_t>(n));
-    }
+  if (o.has("size")) options.size = sizes_of(o, "size");
   return std::make_unique<Upsample>(std::move(options));
 }
 
@@ -154,7 +151,7 @@ const LayerDef& upsample_def() {
   static const LayerDef def{
       "upsample",
       "x [B, C, ...] on another grid",
-      {{"size", OptionType::list, {}, "of the result; or"},
+      {{"size", OptionType::sizes, {}, "of the result; or"},
        {"scale_factor", OptionType::list, {}, "size of the result relative to x"},
        {"mode", OptionType::text, "nearest", "nearest, linear or bilinear"},
        {"align_corners", OptionType::boolean, {}, "keep the corner points in their places"}},

@@ -76,19 +76,19 @@ std::array<Sequential, 4> make_stages(const ResNetOptions& o) {
   return stages;
 }
 
-ResNetOptions checked(ResNetOptions o) {
+ResNetOptions checked(const char* name, ResNetOptions o) {
   const std::int64_t least =
       std::min({o.channels, o.classes, o.width, *std::min_element(o.blocks.begin(), o.blocks.end())});
   if (least < 1)
     throw Error(
-        fmt::format("resnet: channels, classes, width and blocks must be 1 or greater, got {}", least));
+        fmt::format("{}: channels, classes, width and blocks must be 1 or greater, got {}", name, least));
   return o;
 }
 
 }  // namespace
 
-ResNet::ResNet(ResNetOptions o)
-    : conv1(checked(o).channels, o.width, o.cifar ? 3 : 7, o.cifar ? plain(1, 1) : plain(2, 3)),
+ResNet::ResNet(ResNetOptions o, const char* name)
+    : conv1(checked(name, o).channels, o.width, o.cifar ? 3 : 7, o.cifar ? plain(1, 1) : plain(2, 3)),
       bn1(o.width),
       stages(make_stages(o)),
       fc(features(o), o.classes),
@@ -121,41 +121,43 @@ ResNetOptions resnet50() { return {.blocks = {3, 4, 6, 3}, .bottleneck = true}; 
 namespace models {
 namespace {
 
-template <ResNetOptions (*options)()>
+constexpr const char* kNames[] = {"resnet18", "resnet34", "resnet50"};
+
+template <ResNetOptions (*options)(), std::size_t number>
 std::unique_ptr<Layer> build(const Options& o, const TensorType& x) {
   ResNetOptions r = options();
-  r.channels = image_channels("resnet", x);
+  r.channels = image_channels(kNames[number], x);
   r.classes = o.at<std::int64_t>("classes");
   r.width = o.at<std::int64_t>("width");
   r.cifar = o.at<std::string>("stem") == "cifar";
   if (!r.cifar && o.at<std::string>("stem") != "imagenet")
-    throw Error(
-        fmt::format("resnet: stem must be \"imagenet\" or \"cifar\", got \"{}\"", o.at<std::string>("stem")));
-  return std::make_unique<ResNet>(r);
+    throw Error(fmt::format("{}: stem must be \"imagenet\" or \"cifar\", got \"{}\"", kNames[number],
+                            o.at<std::string>("stem")));
+  return std::make_unique<ResNet>(r, kNames[number]);
 }
 
-template <ResNetOptions (*options)()>
-LayerDef def(const char* name, const char* doc) {
-  return {name,
+template <ResNetOptions (*options)(), std::size_t number>
+LayerDef def(const char* doc) {
+  return {kNames[number],
           doc,
           {{"classes", OptionType::integer, std::int64_t{1000}},
            {"stem", OptionType::text, std::string("imagenet")},
            {"width", OptionType::integer, std::int64_t{64}}},
-          build<options>};
+          build<options, number>};
 }
 
 }  // namespace
 
 const LayerDef& resnet18_def() {
-  static const LayerDef made = def<resnet18>("resnet18", "ResNet-18 of images [B, C, H, W]");
+  static const LayerDef made = def<resnet18, 0>("ResNet-18 of images [B, C, H, W]");
   return made;
 }
 const LayerDef& resnet34_def() {
-  static const LayerDef made = def<resnet34>("resnet34", "ResNet-34 of images [B, C, H, W]");
+  static const LayerDef made = def<resnet34, 1>("ResNet-34 of images [B, C, H, W]");
   return made;
 }
 const LayerDef& resnet50_def() {
-  static const LayerDef made = def<resnet50>("resnet50", "ResNet-50 of images [B, C, H, W]");
+  static const LayerDef made = def<resnet50, 2>("ResNet-50 of images [B, C, H, W]");
   return made;
 }
 

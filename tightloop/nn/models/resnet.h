@@ -23,8 +23,8 @@ struct ResNetOptions {
 /// state dict are torchvision's.
 class ResNet final : public Layer {
  public:
-  /// Throws Error for a number below 1.
-  explicit ResNet(ResNetOptions options = {});
+  /// Throws Error for a number below 1, which calls the model `name`.
+  explicit ResNet(ResNetOptions options = {}, const char* name = "resnet");
   void fields(Fields& f) override;
   std::string describe() const override;
 

@@ -19,7 +19,7 @@ namespace tightloop::nn {
 namespace {
 
 /// Convolutions of each of the five stages.
-std::array<int, 5> stages_of(int layers) {
+std::array<int, 5> stages_of(const char* name, int layers) {
   switch (layers) {
     case 11:
       return {1, 1, 2, 2, 2};
@@ -30,7 +30,7 @@ std::array<int, 5> stages_of(int layers) {
     case 19:
       return {2, 2, 4, 4, 4};
     default:
-      throw Error(fmt::format("vgg: there are 11, 13, 16 or 19 layers, got {}", layers));
+      throw Error(fmt::format("{}: there are 11, 13, 16 or 19 layers, got {}", name, layers));
   }
 }
 
@@ -49,11 +49,12 @@ Linear narrow_start(std::int64_t in, std::int64_t out) {
 
 }  // namespace
 
-Vgg::Vgg(VggOptions o) : options_(o) {
+Vgg::Vgg(VggOptions o, const char* name) : options_(o) {
   const std::int64_t least = std::min({o.channels, o.classes, o.width, o.hidden});
   if (least < 1)
-    throw Error(fmt::format("vgg: channels, classes, width and hidden must be 1 or greater, got {}", least));
-  const auto stages = stages_of(o.layers);
+    throw Error(
+        fmt::format("{}: channels, classes, width and hidden must be 1 or greater, got {}", name, least));
+  const auto stages = stages_of(name, o.layers);
   std::int64_t in = o.channels;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const std::int64_t out = o.width << std::min<std::size_t>(s, 3);
@@ -84,19 +85,26 @@ namespace models {
 namespace {
 
 template <int layers, bool batch_norm>
-std::unique_ptr<Layer> build(const Options& o, const TensorType& x) {
-  return std::make_unique<Vgg>(VggOptions{.layers = layers,
-                                          .batch_norm = batch_norm,
-                                          .channels = image_channels("vgg", x),
-                                          .classes = o.at<std::int64_t>("classes"),
-                                          .width = o.at<std::int64_t>("width"),
-                                          .hidden = o.at<std::int64_t>("hidden"),
-                                          .dropout = o.at<double>("dropout")});
+constexpr const char* name_of() {
+  return layers == 11 ? "vgg11" : batch_norm ? "vgg16_bn" : "vgg16";
 }
 
 template <int layers, bool batch_norm>
-LayerDef def(const char* name, const char* doc) {
-  return {name,
+std::unique_ptr<Layer> build(const Options& o, const TensorType& x) {
+  constexpr const char* name = name_of<layers, batch_norm>();
+  return std::make_unique<Vgg>(VggOptions{.layers = layers,
+                                          .batch_norm = batch_norm,
+                                          .channels = image_channels(name, x),
+                                          .classes = o.at<std::int64_t>("classes"),
+                                          .width = o.at<std::int64_t>("width"),
+                                          .hidden = o.at<std::int64_t>("hidden"),
+                                          .dropout = o.at<double>("dropout")},
+                               name);
+}
+
+template <int layers, bool batch_norm>
+LayerDef def(const char* doc) {
+  return {name_of<layers, batch_norm>(),
           doc,
           {{"classes", OptionType::integer, std::int64_t{1000}},
            {"dropout", OptionType::number, 0.5},
@@ -108,16 +116,15 @@ LayerDef def(const char* name, const char* doc) {
 }  // namespace
 
 const LayerDef& vgg11_def() {
-  static const LayerDef made = def<11, false>("vgg11", "VGG with 11 layers of images [B, C, H, W]");
+  static const LayerDef made = def<11, false>("VGG with 11 layers of images [B, C, H, W]");
   return made;
 }
 const LayerDef& vgg16_def() {
-  static const LayerDef made = def<16, false>("vgg16", "VGG with 16 layers of images [B, C, H, W]");
+  static const LayerDef made = def<16, false>("VGG with 16 layers of images [B, C, H, W]");
   return made;
 }
 const LayerDef& vgg16_bn_def() {
-  static const LayerDef made =
-      def<16, true>("vgg16_bn", "VGG with 16 layers and batch norms of images [B, C, H, W]");
+  static const LayerDef made = def<16, true>("VGG with 16 layers and batch norms of images [B, C, H, W]");
   return made;
 }
 

@@ -19,8 +19,8 @@ struct VggOptions {
 /// them (features, classifier). H and W are 32 or more.
 class Vgg final : public Layer {
  public:
-  /// Throws Error for another number of layers and numbers below 1.
-  explicit Vgg(VggOptions options = {});
+  /// Throws Error for another number of layers and numbers below 1, which calls the model `name`.
+  explicit Vgg(VggOptions options = {}, const char* name = "vgg");
   void fields(Fields& f) override { f("features", features)("classifier", classifier); }
   std::string describe() const override;
 

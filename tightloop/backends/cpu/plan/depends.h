@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,7 +11,12 @@ namespace tightloop::backends::cpu {
 class Depends {
  public:
   std::size_t size() const { return rows_.size(); }
-  void add_kernel() { rows_.emplace_back(); }
+  void add_kernel() {
+    rows_.emplace_back();
+    edges_.emplace_back();
+  }
+  /// Kernels that it waits for directly: enough of them that the others follow.
+  const std::vector<std::size_t>& edges(std::size_t kernel) const { return edges_[kernel]; }
 
   bool waits(std::size_t kernel, std::size_t on) const {
     const auto& row = rows_[kernel];
@@ -21,17 +25,12 @@ class Depends {
   /// `kernel` waits for `on`, for all that `on` waits for; and so does whoever waits for `kernel`.
   void add(std::size_t kernel, std::size_t on) {
     if (kernel == on || waits(kernel, on)) return;
+    edges_[kernel].push_back(on);
     std::vector<std::uint64_t> gained = rows_[on];
     if (gained.size() <= on / 64) gained.resize(on / 64 + 1);
     gained[on / 64] |= std::uint64_t{1} << (on % 64);
     for (std::size_t x = 0; x < rows_.size(); ++x)
       if (x == kernel || waits(x, kernel)) merge(rows_[x], gained);
-  }
-  /// How many kernels it waits for.
-  std::size_t count(std::size_t kernel) const {
-    std::size_t n = 0;
-    for (const std::uint64_t word : rows_[kernel]) n += static_cast<std::size_t>(std::popcount(word));
-    return n;
   }
 
  private:
@@ -41,6 +40,7 @@ class Depends {
   }
 
   std::vector<std::vector<std::uint64_t>> rows_;
+  std::vector<std::vector<std::size_t>> edges_;
 };
 
 }  // namespace tightloop::backends::cpu

@@ -10,11 +10,11 @@ namespace {
 
 /// Kernel numbers, each after what it waits for, else in their own order: which follows the graph depth
 /// first, so that values are used soon after they are made.
-std::vector<int> topological_order(const Depends& depends) {
+std::vector<int> topological_order(const Depends& depends, const std::vector<std::vector<int>>& readers) {
   std::vector<std::size_t> missing;
   std::set<std::size_t> ready;
   for (std::size_t k = 0; k < depends.size(); ++k) {
-    missing.push_back(depends.count(k));
+    missing.push_back(depends.edges(k).size());
     if (missing[k] == 0) ready.insert(k);
   }
   std::vector<int> order;
@@ -22,16 +22,25 @@ std::vector<int> topological_order(const Depends& depends) {
     const std::size_t next = *ready.begin();
     ready.erase(ready.begin());
     order.push_back(static_cast<int>(next));
-    for (std::size_t k = 0; k < depends.size(); ++k)
-      if (depends.waits(k, next) && --missing[k] == 0) ready.insert(k);
+    for (const int reader : readers[next])
+      if (const auto k = static_cast<std::size_t>(reader); --missing[k] == 0) ready.insert(k);
   }
   return order;
+}
+
+/// By kernel: who waits for it directly.
+std::vector<std::vector<int>> readers_of(const Depends& depends) {
+  std::vector<std::vector<int>> readers(depends.size());
+  for (std::size_t k = 0; k < depends.size(); ++k)
+    for (const std::size_t on : depends.edges(k)) readers[on].push_back(static_cast<int>(k));
+  return readers;
 }
 
 }  // namespace
 
 PhaseOrder order_in_phases(const std::vector<Kernel>& kernels, const Depends& depends) {
-  const std::vector<int> order = topological_order(depends);
+  const std::vector<std::vector<int>> readers = readers_of(depends);
+  const std::vector<int> order = topological_order(depends, readers);
   std::vector<int> level(kernels.size(), 0);
   const auto at = [](int k) { return static_cast<std::size_t>(k); };
   // Within a phase a batchwise kernel may follow batchwise ones.
@@ -39,15 +48,14 @@ PhaseOrder order_in_phases(const std::vector<Kernel>& kernels, const Depends& de
     return kernels[at(from)].batchwise && kernels[at(to)].batchwise ? 0 : 1;
   };
   for (const int k : order)
-    for (int d = 0; d < static_cast<int>(kernels.size()); ++d)
-      if (depends.waits(at(k), at(d))) level[at(k)] = std::max(level[at(k)], level[at(d)] + distance(d, k));
+    for (const std::size_t d : depends.edges(at(k)))
+      level[at(k)] = std::max(level[at(k)], level[d] + distance(static_cast<int>(d), k));
   // A batchwise kernel moves on to the phase of its readers, where its values need not leave the cache.
   for (auto k = order.rbegin(); k != order.rend(); ++k) {
     if (!kernels[at(*k)].batchwise) continue;
     int latest = -1;
-    for (std::size_t reader = 0; reader < kernels.size(); ++reader) {
-      if (!depends.waits(reader, at(*k))) continue;
-      const int bound = level[reader] - distance(*k, static_cast<int>(reader));
+    for (const int reader : readers[at(*k)]) {
+      const int bound = level[at(reader)] - distance(*k, reader);
       latest = latest < 0 ? bound : std::min(latest, bound);
     }
     level[at(*k)] = std::max(level[at(*k)], latest);

@@ -193,7 +193,7 @@ std::size_t pack(const Plan& plan, Buffer::Kind kind, const Sizes& sizes,
     std::size_t begin, end;
     int first, last;
   };
-  std::vector<Block> placed;
+  std::vector<Block> placed;  // by where they begin
   std::vector<std::size_t> order;
   std::vector<std::size_t> bytes(plan.buffers.size());
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
@@ -208,16 +208,14 @@ std::size_t pack(const Plan& plan, Buffer::Kind kind, const Sizes& sizes,
   std::size_t total = 0;
   for (const std::size_t i : order) {
     const Buffer& b = plan.buffers[i];
-    std::vector<Block> alive;
-    for (const Block& p : placed)
-      if (p.first <= b.last && b.first <= p.last) alive.push_back(p);
-    std::sort(alive.begin(), alive.end(), [](const Block& x, const Block& y) { return x.begin < y.begin; });
     std::size_t at = 0;
-    for (const Block& p : alive) {
+    for (const Block& p : placed) {
       if (at + bytes[i] <= p.begin) break;
-      at = std::max(at, p.end);
+      if (p.first <= b.last && b.first <= p.last) at = std::max(at, p.end);
     }
-    placed.push_back({at, at + bytes[i], b.first, b.last});
+    const auto after = std::upper_bound(placed.begin(), placed.end(), at,
+                                        [](std::size_t begin, const Block& p) { return begin < p.begin; });
+    placed.insert(after, {at, at + bytes[i], b.first, b.last});
     offsets[i] = static_cast<std::ptrdiff_t>(at);
     total = std::max(total, at + bytes[i]);
   }

@@ -208,7 +208,7 @@ class Clusterer {
       if (!is_input(leaf.node) && leaf.aligned && fits(home_.at(leaf.node)))
         best = std::max(best, home_.at(leaf.node));
     if (best >= 0) return best;
-    for (int k = static_cast<int>(kernels_.size()) - 1; k >= 0; --k)
+    for (int k = static_cast<int>(kernels_.size()) - 1; k >= first_near(); --k)
       if (kernels_[static_cast<std::size_t>(k)].kind == KernelKind::elementwise && fits(k) &&
           (domain.empty() || shares_leaf(k, leaves)))
         return k;
@@ -225,7 +225,7 @@ class Clusterer {
 
   int sibling_reduction(const Node* r, const std::vector<Leaf>& leaves) const {
     if (r->attrs.find("axes") == nullptr) return -1;
-    for (int k = static_cast<int>(kernels_.size()) - 1; k >= 0; --k) {
+    for (int k = static_cast<int>(kernels_.size()) - 1; k >= first_near(); --k) {
       const Kernel& kernel = kernels_[static_cast<std::size_t>(k)];
       if (kernel.kind != KernelKind::reduce || kernel.sources.size() >= kMaxSiblings) continue;
       const Node* other = kernel.sources[0];
@@ -241,6 +241,10 @@ class Clusterer {
     return -1;
   }
 
+  /// Kernels before this one are not looked at: what shares data with them finds it cold, and a long
+  /// recurrence would take a time that grows with the square of its steps.
+  int first_near() const { return std::max(0, static_cast<int>(kernels_.size()) - kReach); }
+
   bool waits_for(int a, int b) const {
     return depends_.waits(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
   }
@@ -252,6 +256,7 @@ class Clusterer {
   }
 
   static constexpr std::size_t kMaxSiblings = 4;
+  static constexpr int kReach = 1024;
 
   const ir::Graph& graph_;
   const NodeSet& roots_;
