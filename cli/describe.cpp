@@ -93,8 +93,24 @@ std::vector<std::vector<double>> first_rows(const Array& a) {
   return out;
 }
 
+/// "0 ×7, 1 ×20": the first of the numbers in an array, by the names of the classes where there are any.
+std::string counts_text(const Array& a, const std::vector<std::int64_t>& rows = {},
+                        const std::vector<std::string>& names = {}) {
+  const auto counts = data::counts_of(a, rows);
+  std::string out;
+  for (std::size_t i = 0; i < counts.size() && i < 10; ++i) {
+    const auto [value, times] = counts[i];
+    const auto v = static_cast<std::size_t>(value);
+    out +=
+        fmt::format("{}{} ×{}", i ? ", " : "", v < names.size() ? plain(names[v]) : std::to_string(v), times);
+  }
+  return out + (counts.size() > 10 ? ", ..." : "");
+}
+
 std::string array_text(const Array& a) {
   std::string out = fmt::format("{}, {}\n", a.type_string(), range_text(a));
+  const std::string counts = a.rank() == 1 ? counts_text(a) : "";
+  if (!counts.empty()) out += "  values: " + counts + "\n";
   const std::int64_t shown = static_cast<std::int64_t>(kFirst * kAcross);
   for (const auto& row : first_rows(a)) {
     out += "  ";
@@ -132,16 +148,8 @@ std::string target_text(const train::LoadedData& data) {
   const auto& part = data.data.train;
   const Array& y = part.data[data.data.target];
   if (y.count() != part.data.rows()) return "";
-  const auto counts = data::counts_of(y, part.rows);
-  std::string out;
-  for (std::size_t i = 0; i < counts.size() && i < 10; ++i) {
-    const auto [value, times] = counts[i];
-    const bool named = static_cast<std::size_t>(value) < data.classes.size();
-    out += fmt::format("{}{} ×{}", i ? ", " : "",
-                       named ? plain(data.classes[static_cast<std::size_t>(value)]) : std::to_string(value),
-                       times);
-  }
-  return out.empty() ? "" : fmt::format("{:<20} {}{}\n", "classes", out, counts.size() > 10 ? ", ..." : "");
+  const std::string counts = counts_text(y, part.rows, data.classes);
+  return counts.empty() ? "" : fmt::format("{:<20} {}\n", "classes", counts);
 }
 
 }  // namespace

@@ -31,6 +31,9 @@ const Case kCases[] = {
     {"BenchForNoTime", "bench job.toml --seconds nan", "--seconds: must be a number from 0.05 to 600"},
     {"OutputFull", "check job.toml 2>said >/dev/full; s=$?; cat said; (exit $s)",
      "the standard output could not be written"},
+    {"InspectNoFile", "inspect none.csv", "cannot read 'none.csv': No such file"},
+    {"InspectNoFormat", "inspect train.csv --format cvs", "--format"},
+    {"InspectSeparators", "inspect train.csv --separator ab", "--separator: 'ab' is not one character"},
     {"NegativeSeed", "train job.toml --seed=-1", "seed must be a whole number of at least 0"},
     // the job
     {"UnknownLoss", "train job.toml --set train.loss=msee", "did you mean 'mse'?"},

@@ -175,6 +175,14 @@ TEST(Csv, ClassesAreSortedAndKept) {
   EXPECT_ERROR(csv("x,c\n1,a\n1,b\n1,c\n").classes(1, nullptr, 2), "more than 2 different texts");
 }
 
+TEST(Csv, TooManyTexts) {
+  std::string text = "e,t\n";
+  for (std::size_t i = 0; i <= kMostTexts; ++i) text += ",t" + std::to_string(i) + "\n";
+  const std::vector<ColumnRequest> wanted{{.columns = {0, 1}, .texts = {0, 1}}};
+  EXPECT_ERROR(csv(text, {.threads = 2}).read_columns(wanted),
+               "row 65537 (line 65538), column 't': more than 65536 different texts");
+}
+
 TEST(Csv, KindsOfColumns) {
   const CsvFile file = csv("a,b,c,d\n1,1,x,1.5\n2,2.5,1,1\n");
   EXPECT_EQ(file.kind(0), ColumnKind::whole);

@@ -6,8 +6,8 @@
 
 using namespace tightloop;
 
-/// The first half is a vocabulary, the second a text. The tokens of its ids are the text again, unless some are
-/// unknown.
+/// The first half is a vocabulary, the second a text. The tokens of its ids are the text again, unless some
+/// are unknown.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view all(reinterpret_cast<const char*>(data), size);
   const std::string_view text = all.substr(size / 2);

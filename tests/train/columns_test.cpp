@@ -156,6 +156,14 @@ TEST_F(Columns, TargetsByRule) {
       "would fill in the target, 'y'");
 }
 
+TEST_F(Columns, PatternsLeaveTargetsAlone) {
+  put(dir / "a.csv", "n,c,y\n1,2,0\n,3,1\n");
+  const std::string all = kXY + "columns = { \"*\" = { missing = \"mean\" } }\n";
+  EXPECT_EQ(numbers(load(all, nn::TargetKind::classes).data.train.data["y"]), "i64[2]: 0 1");
+  has(message(kXY + "columns = { n = { missing = 0 }, y = \"category\" }\n"),
+      "makes the target 'y' a category");
+}
+
 TEST_F(Columns, RulesMustFitTheTable) {
   put(dir / "a.csv", "n,c,y\n1,2,9\n");
   has(message(kXY + "columns = { k = \"number\" }\n"), "data.columns.k: ");

@@ -65,9 +65,7 @@ void CsvFile::explain_classes(std::size_t column, const std::vector<std::string>
       throw Error(where(row, column) + "'" + text + "' is not one of the known classes" +
                   suggestion(text, *names));
     if (names != nullptr || !found.insert(text).second) return;
-    if (found.size() > limit)
-      throw Error(where(row, column) + "more than " + std::to_string(limit) +
-                  " different texts; this is no column of classes");
+    if (found.size() > limit) throw Error(where(row, column) + too_many_texts(limit));
     numbers = numbers || is_number(text);
     if (missing.empty() && is_missing(text)) missing = where(row, column) + not_a_number(text, true);
   });

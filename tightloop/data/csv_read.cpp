@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <new>
+#include <set>
 
 namespace tightloop::data {
 namespace {
@@ -256,18 +258,22 @@ bool reads_as(std::string_view text, const ColumnRequest& r) {
 }  // namespace
 
 void CsvFile::explain(std::span<const ColumnRequest> requests) const {
+  std::map<std::size_t, std::set<std::string>> texts;  // by column
+  for (const auto& r : requests)
+    for (const std::size_t i : r.texts) texts[r.columns[i]];
   const std::int64_t rows = for_each_row([&](const CsvRow& row) {
     for (const auto& r : requests)
       for (std::size_t i = 0; i < r.columns.size(); ++i) {
+        const CsvCell& cell = row.cells[r.columns[i]];
         const bool text = std::find(r.texts.begin(), r.texts.end(), i) != r.texts.end();
-        if (!text && !reads_as(row.cells[r.columns[i]].text, r))
-          throw Error(where(row, r.columns[i]) +
-                      not_a_number(row.cells[r.columns[i]].text, is_integer(r.dtype)));
+        if (!text && !reads_as(cell.text, r))
+          throw Error(where(row, r.columns[i]) + not_a_number(cell.text, is_integer(r.dtype)));
       }
+    for (auto& [column, found] : texts)
+      if (found.insert(row.cells[column].value()).second && found.size() > kMostTexts)
+        throw Error(where(row, column) + too_many_texts(kMostTexts));
   });
   if (rows == 0) no_rows();
-  for (const auto& r : requests)
-    for (const std::size_t i : r.texts) explain_classes(r.columns[i], nullptr, kMostTexts);
   throw InternalError("internal error: CsvFile::read: nothing is wrong");
 }
 

@@ -77,10 +77,15 @@ bool is_missing(std::string_view text) {
   return false;
 }
 
+std::string too_many_texts(std::size_t limit) {
+  return "more than " + std::to_string(limit) + " different texts; this is no column of classes";
+}
+
 std::string not_a_number(std::string_view text, bool whole) {
   double value = 0;
   if (is_missing(text))
-    return quoted(text) + " is a missing value; remove the row or fill it in before training";
+    return quoted(text) +
+           " is a missing value; remove the row, fill it in, or say in data.columns what stands for it";
   if (whole && parse_number(text, value))
     return quoted(text) +
            (value == std::floor(value) ? " is too large for a whole number here" : " is not a whole number");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,5 +20,8 @@ bool is_missing(std::string_view text);
 
 /// What is wrong with `text`, for messages: `'1,234' is not a number (thousands separators ...)`.
 std::string not_a_number(std::string_view text, bool whole);
+
+/// What is wrong with a column of more than `limit` texts, for messages.
+std::string too_many_texts(std::size_t limit);
 
 }  // namespace tightloop::data

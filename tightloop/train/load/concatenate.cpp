@@ -46,10 +46,7 @@ void find_classes(const std::vector<std::string>& files, Request& request) {
     const auto columns = source.table()->select(from);
     if (columns.size() != 1) return;
     const data::ColumnRule rule = data::rule_for(request.rules, source.table()->columns()[columns[0]]);
-    const bool texts =
-        rule.type == data::ColumnType::category ||
-        (rule.type == data::ColumnType::unsaid && source.table()->kind(columns[0]) == data::ColumnKind::text);
-    if (!texts || rule.values) return;
+    if (rule.values || !holds_names(*source.table(), columns[0], rule)) return;
     const auto names = source.table()->classes(columns[0]).names;
     all.insert(names.begin(), names.end());
   }

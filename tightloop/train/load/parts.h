@@ -38,6 +38,8 @@ std::vector<std::string> names_of(const std::vector<Field>& fields);
 /// The fields that a part of the data must have.
 std::vector<Field> wanted_fields(const Request& request);
 
+/// Whether a column that is a target of classes holds their names, by its rule or by what is in it.
+bool holds_names(const data::CsvFile& csv, std::size_t column, const data::ColumnRule& rule);
 /// Inputs and target as columns of a table.
 data::Dataset read_table(const data::CsvFile& csv, Request& request);
 /// Inputs and target as arrays of one file or folder, `name` in messages.
