@@ -181,7 +181,9 @@ TEST_F(Interrupted, EarlyStoppingSaysWhyAndWhichWeights) {
 
 TEST_F(Interrupted, WeightsOfACheckpointStartAnotherModel) {
   ASSERT_EQ(run("train job.toml --set train.epochs=2 --set train.ema=false").status, 0);
-  folder.write("other.toml", with(kNet, "linear(x, 16)", "linear(x, 16, name=\"body\")"));
+  const std::string other = with(kNet, "linear(x, 16)", "linear(x, 16, name=\"body\")");
+  folder.write("other.toml", with(other, "linear(h, 1) + linear(f, 1)",
+                                  "linear(h, 1, name=\"linear1\") + linear(f, 1, name=\"linear2\")"));
   const std::string weights = " --set model.weights='{ file = \"run/checkpoints/step-00000012.safetensors\"";
   const Outcome strict = run("train other.toml --out other" + weights + " }'");
   EXPECT_EQ(strict.status, 2);
