@@ -114,7 +114,8 @@ TEST_F(Interrupted, AKilledRunHasAWholeCheckpoint) {
   const std::string job =
       "train job.toml --quiet --set train.epochs=100000 --set train.early_stopping=false"
       " --set train.checkpoint='{ every_steps = 20, keep = 2 }'";
-  const std::string begun = "until ls run/checkpoints/step-* >/dev/null 2>&1; do sleep 0.05; done; ";
+  const std::string begun =
+      "until ls " + folder.path() + "/run/checkpoints/step-* >/dev/null 2>&1; do sleep 0.05; done; ";
   for (int i = 0; i < 6; ++i) {
     const std::string wait = std::to_string(static_cast<double>(draw() % 1000) / 1000);
     const Outcome o = run(job + (i == 0 ? "" : " --resume") + " & pid=$!; " + begun + "sleep " + wait +

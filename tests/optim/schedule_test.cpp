@@ -104,7 +104,8 @@ TEST(Plateau, GoesOnFromItsState) {
   for (int i = 0; i < 4; ++i) whole.next(1.0 + i), first.next(1.0 + i);
   Plateau second({.patience = 1, .cooldown = 1}, 1);
   second.set_state(first.state());
-  for (const double metric : {0.5, 0.6, 0.7, 0.8, std::nan("")}) EXPECT_EQ(whole.next(metric), second.next(metric));
+  for (const double metric : {0.5, 0.6, 0.7, 0.8, std::nan("")})
+    EXPECT_EQ(whole.next(metric), second.next(metric));
 }
 
 TEST(Plateau, KnowsBothDirectionsAndTheLowestRate) {

@@ -27,10 +27,7 @@ const ScheduleDef& linear_schedule() {
       "from one factor of the rate to another: a warm-up",
       {{"start_factor", OptionType::number, 1.0 / 3},
        {"end_factor", OptionType::number, 1.0},
-       {"total_iters",
-        OptionType::integer,
-        {},
-        "how long it moves; the whole length if left out"}},
+       {"total_iters", OptionType::integer, {}, "how long it moves; the whole length if left out"}},
       build};
   return def;
 }
