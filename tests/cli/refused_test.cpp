@@ -67,7 +67,7 @@ const Case kCases[] = {
     {"ScheduleOfLbfgs", "train job.toml --set train.optimizer=lbfgs --set train.schedule=cosine",
      "lbfgs: takes no schedule"},
     {"UnknownMonitor", "train job.toml --set train.early_stopping.monitor=mea",
-     "early_stopping: there is no metric 'mea' to watch (did you mean 'mae'?)"},
+     "early_stopping: there is no metric 'mea' to watch; there are train_loss, validation_loss, mae"},
     // the data
     {"MissingData", "train job.toml --set data.train=none.csv", "none.csv"},
     {"UnknownColumn", "train job.toml --set data.inputs.f=g", "'g'"},

@@ -114,7 +114,8 @@ TEST_F(Interrupted, AKilledRunHasAWholeCheckpoint) {
   const std::string job =
       "train job.toml --quiet --set train.epochs=100000 --set train.early_stopping=false"
       " --set train.checkpoint='{ every_steps = 20, keep = 2 }'";
-  const std::string begun = "until ls run/checkpoints/step-* >/dev/null 2>&1; do sleep 0.05; done; ";
+  const std::string begun =
+      "until ls " + folder.path() + "/run/checkpoints/step-* >/dev/null 2>&1; do sleep 0.05; done; ";
   for (int i = 0; i < 6; ++i) {
     const std::string wait = std::to_string(static_cast<double>(draw() % 1000) / 1000);
     const Outcome o = run(job + (i == 0 ? "" : " --resume") + " & pid=$!; " + begun + "sleep " + wait +
@@ -181,7 +182,9 @@ TEST_F(Interrupted, EarlyStoppingSaysWhyAndWhichWeights) {
 
 TEST_F(Interrupted, WeightsOfACheckpointStartAnotherModel) {
   ASSERT_EQ(run("train job.toml --set train.epochs=2 --set train.ema=false").status, 0);
-  folder.write("other.toml", with(kNet, "linear(x, 16)", "linear(x, 16, name=\"body\")"));
+  const std::string other = with(kNet, "linear(x, 16)", "linear(x, 16, name=\"body\")");
+  folder.write("other.toml", with(other, "linear(h, 1) + linear(f, 1)",
+                                  "linear(h, 1, name=\"linear1\") + linear(f, 1, name=\"linear2\")"));
   const std::string weights = " --set model.weights='{ file = \"run/checkpoints/step-00000012.safetensors\"";
   const Outcome strict = run("train other.toml --out other" + weights + " }'");
   EXPECT_EQ(strict.status, 2);
