@@ -29,7 +29,8 @@ Images images(const Value& v) {
     } else if (name == "type") {
       out.type = one_of(value, {"u8", "f32"});
     } else {
-      fail(value, "is no option of images" + suggestion(name, std::vector<std::string>{"channels", "size", "type"}));
+      fail(value,
+           "is no option of images" + suggestion(name, std::vector<std::string>{"channels", "size", "type"}));
     }
   }
   return out;
