@@ -46,7 +46,7 @@ int main() {
   const auto train = tl::train::stream(tl::data::samples_of(Pictures{4000}));
   const auto test = tl::train::stream(tl::data::samples_of(Pictures{1001}));
   Net net;
-  tl::Trainer trainer({.epochs = 8, .batch = 50, .seed = 1, .metrics = {"accuracy"}});
+  tl::Trainer trainer({.epochs = 30, .batch = 50, .seed = 1, .metrics = {"accuracy"}});
   const auto loss = tl::nn::make_loss("cross_entropy");
   trainer.fit(net, loss, tl::optim::Adam({.lr = 2e-3}), train);
   const double accuracy = trainer.evaluate(net, loss, test).metrics[0];

@@ -333,32 +333,4 @@ std::size_t Loader::buffer_bytes(const Samples& samples, std::int64_t batch, con
   return bytes * static_cast<std::size_t>(batch) * static_cast<std::size_t>(workers * options.prefetch + 1);
 }
 
-Loaded load_all(const std::shared_ptr<const Samples>& samples, std::span<const std::int64_t> rows,
-                LoaderOptions options) {
-  if (options.workers == kAutomatic) options.workers = available_cores() - 1;
-  const std::int64_t count = rows.empty() ? samples->size() : static_cast<std::int64_t>(rows.size());
-  if (count < 1) throw Error("data: there are no samples");
-  Sampling sampling{.rows = count, .batch = std::min<std::int64_t>(count, 64)};
-  sampling.subset = rows.empty() ? nullptr : rows.data();
-  sampling.data_rows = samples->size();
-  std::vector<Field> fields;
-  for (const SampleField& f : samples->fields()) {
-    std::vector<std::int64_t> dims{count};
-    dims.insert(dims.end(), f.dims.begin(), f.dims.end());
-    fields.push_back({f.name, Array(f.dtype, std::move(dims))});
-  }
-  std::vector<std::int64_t> numbers;
-  Loader loader(samples, sampling, options);
-  for (std::int64_t step = 0; step < sampling.steps_per_epoch(); ++step) {
-    const LoadedBatch& batch = loader.at(step);
-    for (std::size_t f = 0; f < fields.size(); ++f)
-      std::memcpy(fields[f].values.bytes() + numbers.size() * samples->fields()[f].bytes(),
-                  batch.fields[f].bytes(), batch.fields[f].size_bytes());
-    const auto made = batch.numbers.as<std::int64_t>();
-    numbers.insert(numbers.end(), made.begin(), made.end());
-  }
-  for (Field& f : fields) f.values = first_rows(f.values, static_cast<std::int64_t>(numbers.size()));
-  return {Dataset(std::move(fields)), std::move(numbers), loader.skipped()};
-}
-
 }  // namespace tightloop::data

@@ -56,7 +56,7 @@ class ShardSamples final : public data::Samples {
       if (readers_[f])
         readers_[f]->read(bytes, file, key, i, out[f]);
       else if (is_class(shards_.extension(i, f)))
-        write_class(bytes, file, out[f]);
+        write_class(f, bytes, file, out[f]);
       else
         write_array(bytes, file, fields_[f], out[f]);
     }
@@ -74,7 +74,7 @@ class ShardSamples final : public data::Samples {
       fields_.push_back({field.name, readers_.back()->options().dtype, readers_.back()->dims()});
     } else if (is_class(extension)) {
       fields_.push_back({field.name, DType::i64, {}});
-      find_classes(f, bytes, request);
+      if (field.name == request.job.data.target[0].name) find_classes(f, bytes, request);
     } else if (extension == "npy") {
       const Array a = io::parse_npy(Bytes::copy_of(bytes), file);
       fields_.push_back({field.name, a.dtype(), a.dims()});
@@ -94,12 +94,14 @@ class ShardSamples final : public data::Samples {
       request.classes.assign(seen.begin(), seen.end());
     }
     classes_ = request.classes;
+    text_field_ = f;
   }
 
-  void write_class(const std::vector<std::byte>& bytes, const std::string& file, std::byte* out) const {
+  void write_class(std::size_t f, const std::vector<std::byte>& bytes, const std::string& file,
+                   std::byte* out) const {
     const std::string text = trimmed(bytes);
     std::int64_t number = 0;
-    if (classes_.empty()) {
+    if (f != text_field_) {
       if (!whole_number(text, number))
         throw Error(fmt::format("{}: the class '{}' is no whole number, the first one was", file, text));
     } else {
@@ -125,6 +127,7 @@ class ShardSamples final : public data::Samples {
   std::vector<data::SampleField> fields_;
   std::vector<std::optional<data::ImageReader>> readers_;
   std::vector<std::string> classes_;
+  std::size_t text_field_ = ~std::size_t{0};  ///< whose classes are texts
 };
 
 }  // namespace

@@ -81,10 +81,14 @@ std::uint64_t bytes_of(const Files& files) {
   return out;
 }
 
+bool wants_images(const Job& job) {
+  return job.data.images.given || job.data.inputs[0].from == std::vector<std::string>{"image"};
+}
+
 Kind kind_of(const Job& job, const std::string& path, const Files& files) {
   if (data::is_shards(path)) return Kind::shards;
   if (files.empty() && !path.empty() &&
-      (job.data.images.given ? fs::is_directory(path) : data::is_image_folder(path)))
+      (wants_images(job) ? fs::is_directory(path) : data::is_image_folder(path)))
     return Kind::folder;
   const bool arrays =
       job.data.memory == "stream" || (job.data.memory == "auto" && bytes_of(files) > physical_memory() / 2);
@@ -169,7 +173,8 @@ void add_stream_validation(LoadedData& out, StreamRequest& request, Kind kind, c
   } else {
     const std::string other = v.files.empty() ? resolve(request.job, v.file) : path;
     const Files own = npy_files(request.job, other, v.files, true);
-    const Kind its = kind_of(request.job, other, own);
+    Kind its = kind_of(request.job, other, own);
+    if (kind == Kind::arrays && !own.empty()) its = kind;  // however small
     if (its == Kind::none)
       throw Error(other + ": data.validation must be of the kind of data.train: images, shards or NPY");
     out.data.validation = part_of(request.job, make_samples(its, other, own, request));
