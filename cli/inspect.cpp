@@ -110,7 +110,7 @@ void add_inspect(CLI::App& app, Action& action) {
       ->type_name("CHARACTER");
   command->add_flag("--json", a->json, "Print one JSON list");
   command->footer("Example: tightloop inspect train.csv images.npy");
-  command->callback([&action, a] { action = [a] { run(*a); }; });
+  command->callback([&action, a] { action = [a] { return run(*a), 0; }; });
 }
 
 }  // namespace tightloop::cli

@@ -7,15 +7,14 @@
 #include <tightloop/base/shape.h>
 #include <tightloop/data/csv.h>
 #include <tightloop/data/dataset.h>
+#include <tightloop/data/describe.h>
 #include <tightloop/data/loader.h>
 #include <tightloop/data/normalize.h>
 #include <tightloop/data/samples_of.h>
 #include <tightloop/data/split.h>
 #include <tightloop/data/transforms/transform.h>
-#include <tightloop/data/window.h>
-#include <tightloop/data/describe.h>
-#include <tightloop/data/normalize.h>
 #include <tightloop/data/vocabulary.h>
+#include <tightloop/data/window.h>
 #include <tightloop/engine/compile.h>
 #include <tightloop/engine/evaluate.h>
 #include <tightloop/engine/functional.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows in random order out of an array larger than the caches: by the compiled loop, and by a copy written by hand, in
-// turn. Prints bytes a second of both, the median of the rounds.
+// Rows in random order out of an array larger than the caches: by the compiled loop, and by a copy written by
+// hand, in turn. Prints bytes a second of both, the median of the rounds.
 #include <tightloop/engine/program.h>
 #include <tightloop/ops/functions.h>
 

@@ -54,6 +54,23 @@ std::vector<Batch> batches(Loader& loader, std::int64_t first, std::int64_t end)
   return out;
 }
 
+TEST(Loader, CountsTheTimeThatCallersSpend) {
+  struct Slow {
+    std::int64_t size() const { return 8; }
+    float get(std::int64_t) const {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      return 1;
+    }
+  };
+  Loader loader(samples_of(Slow{}), {.rows = 8, .batch = 4}, {.workers = 0});
+  EXPECT_EQ(loader.waited_s(), 0);
+  loader.at(0);
+  const double one = loader.waited_s();
+  EXPECT_GE(one, 0.008);
+  loader.at(1);
+  EXPECT_GE(loader.waited_s(), one + 0.008);
+}
+
 TEST(Loader, AnyNumberOfWorkersMakesTheSameBatchesFromAnyStepOn) {
   const auto samples = samples_of(Numbers{.pause_us = 20});
   Loader alone(samples, shuffled(103, 10), {.workers = 0});

@@ -7,6 +7,7 @@
 #include <tightloop/ir/graph.h>
 #include <tightloop/ops/attention.h>
 #include <tightloop/ops/functions.h>
+#include <tightloop/ops/functions_data.h>
 #include <tightloop/ops/functions_spatial.h>
 #include <tightloop/passes/differentiate.h>
 
@@ -469,7 +470,12 @@ class RandomGraphMaker {
     if (chance(60)) {
       const std::int64_t row = count(table->tensor.shape()) / table->tensor.dim(0).value(out_.sizes);
       if (row * count(index->tensor.shape()) > kElements) return;
-      return add(gather(table->tensor, index->tensor), table->bound, table->exact);
+      const Dim rows = table->tensor.dim(0);
+      const bool window = rows.is_static() && rows.factor > 1 && index->tensor.dtype() == DType::i64 &&
+                          table->tensor.rank() + index->tensor.rank() < 6 && chance(40);
+      const Tensor read =
+          window ? gather_window(table->tensor, index->tensor, 2) : gather(table->tensor, index->tensor);
+      return add(read, table->bound, table->exact);
     }
     if (table->tensor.rank() < index->tensor.rank()) return;
     for (std::size_t i = 0; i < index->tensor.rank(); ++i)
@@ -514,7 +520,7 @@ class RandomGraphMaker {
     const Shape shape = any_shape();
     const auto stream = static_cast<std::int64_t>(values_.size());
     const DType dtype = chance(70) ? DType::f32 : DType::f64;
-    switch (pick(5)) {
+    switch (pick(6)) {
       case 0:
         return add(random_uniform(shape, seed, step, stream, dtype), 1, true);
       case 1:
@@ -523,6 +529,9 @@ class RandomGraphMaker {
         return add(random_bernoulli(shape, 0.3, seed, step, stream), 1, true);
       case 3:
         return add(size(Dim::batch(), dtype) * 0.01, 2, false);
+      case 4:
+        if (shape.rank() == 0) return;
+        return add(random_at(seed, step, iota(shape, 0), stream, 2), 1, true);
       default:
         if (shape.rank() == 0) return;
         return add(iota(shape, static_cast<std::int64_t>(pick(shape.rank())), DType::i64), 300, true);

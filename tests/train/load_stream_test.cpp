@@ -78,6 +78,33 @@ TEST_F(LoadStream, LeadingTransformsAreDoneInDecoding) {
                "random_resized_crop makes another one in every epoch");
 }
 
+TEST_F(LoadStream, TheOtherTransformsAreDoneInTheStepWhereverTheImagesLie) {
+  three_classes();
+  const std::string list =
+      "train = \"set\"\nnormalize = \"standard\"\ntransforms = [{ name = \"resize\", size = [6, 9] }, "
+      "\"horizontal_flip\", { name = \"random_erasing\", p = 0.9 }]\n" +
+      kImages;
+  std::vector<Array> weights;
+  for (const char* memory : {"memory = \"resident\"\n", "memory = \"stream\"\nworkers = 2\n"}) {
+    PreparedJob p = prepare(job(list + memory));
+    EXPECT_TRUE(p.data.data.train.transforms->random());
+    EXPECT_FALSE(p.data.evaluation.random());
+    Trainer trainer(p.options, p.metrics);
+    trainer.fit(p.model->model(), p.loss, *p.optimizer, p.data.data);
+    weights.push_back(p.model->parameters()[0].parameter->array().clone());
+  }
+  EXPECT_TRUE(identical(weights[0], weights[1]));
+}
+
+TEST_F(LoadStream, WhatWantsAllRowsFirstIsRefusedForStreams) {
+  three_classes();
+  const std::string stream = "train = \"set\"\nmemory = \"stream\"\n" + kImages;
+  EXPECT_ERROR(load(stream + "sampler = \"balanced\"\n"), "data.sampler looks at all rows first");
+  EXPECT_ERROR(load(stream + "fold = { k = 3, index = 0 }\n"), "data.fold looks at all rows first");
+  EXPECT_ERROR(load(stream + "window = { length = 3 }\n"), "data.window looks at all rows first");
+  EXPECT_EQ(load("train = \"set\"\nsampler = \"balanced\"\n" + kImages).data.train.weighted.size(), 12u);
+}
+
 TEST_F(LoadStream, WhatDoesNotFitAFolderIsNamed) {
   three_classes();
   EXPECT_ERROR(load("train = \"set\"\ninputs = { image = \"x\" }\ntarget = { kind = \"class\" }\n"),
@@ -107,7 +134,7 @@ TEST_F(LoadStream, AFolderTrainsEvaluatesAndPredicts) {
     const auto other =
         load_other_streams(trained.run.job, trained.target, {dir / "set"}, trained.run.classes, true);
     ASSERT_TRUE(other);
-    make_model(trained, other->data);
+    make_model(trained, *other);
     Trainer trainer(trained.options, trained.metrics);
     EXPECT_GT(trainer.evaluate(trained.model->model(), trained.loss, *other, trained.run.scales, "kind").loss,
               0);

@@ -102,7 +102,7 @@ class Trial {
 
 int workers_that_pay(double fill_s, double step_s, int cores) {
   constexpr double kHandOver = 100e-6;  // waking threads and caches that must be filled anew
-  if (cores < 2 || fill_s < kHandOver || fill_s < 0.02 * step_s) return 0;
+  if (cores < 2 || fill_s < kHandOver || fill_s < 0.01 * step_s) return 0;
   const double wanted = std::ceil(fill_s / std::max(step_s, 1e-9));  // the caller helps while it waits
   return static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(cores - 1)));
 }
@@ -123,13 +123,16 @@ class Loader::Impl {
     const bool trying = options_.workers == kAutomatic && !settled_;
     if (trying) trial_.asked();
     if (trying && trial_.ready()) settle();
+    const auto start = Clock::now();
     Slot& slot = wait_for(step);
+    waited_s_ += seconds(Clock::now() - start);
     if (trying) trial_.answered();
     return slot.batch;
   }
 
   std::map<std::int64_t, std::string> skipped_;
   std::vector<std::thread> threads_;
+  double waited_s_ = 0;
 
  private:
   void hire(int workers) {
@@ -324,6 +327,7 @@ Loader::~Loader() = default;
 
 const LoadedBatch& Loader::at(std::int64_t step) { return impl_->at(step); }
 const std::map<std::int64_t, std::string>& Loader::skipped() const { return impl_->skipped_; }
+double Loader::waited_s() const { return impl_->waited_s_; }
 int Loader::workers() const { return static_cast<int>(impl_->threads_.size()); }
 
 std::size_t Loader::buffer_bytes(const Samples& samples, std::int64_t batch, const LoaderOptions& options) {

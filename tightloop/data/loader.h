@@ -49,6 +49,8 @@ class Loader {
   const std::map<std::int64_t, std::string>& skipped() const;
   /// Threads at work now.
   int workers() const;
+  /// Seconds that callers of at() spent in it so far, making samples or waiting for them.
+  double waited_s() const;
 
   /// The most bytes that buffers of batches of `batch` rows take.
   static std::size_t buffer_bytes(const Samples& samples, std::int64_t batch, const LoaderOptions& options);

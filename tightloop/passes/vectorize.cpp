@@ -2,6 +2,7 @@
 #include <tightloop/ir/graph.h>
 #include <tightloop/ops/attention_blocks.h>
 #include <tightloop/ops/build.h>
+#include <tightloop/ops/functions_data.h>
 #include <tightloop/ops/index.h>
 #include <tightloop/passes/vectorize.h>
 #include <tightloop/passes/vectorize_windows.h>
@@ -87,7 +88,8 @@ class Vectorizer {
     if (node.op == &ops::matmul_op()) return product(node);
     if (node.op == &ops::attention_op()) return attended(node);
     if (reads_planes(node)) return windows(node);
-    if (node.op == &ops::gather_op()) return gathered(node);
+    if (node.op == &ops::gather_op()) return gathered(node, 1);
+    if (node.op == &ops::gather_window_op()) return gathered(node, node.attrs.at<std::int64_t>("length"));
     if (node.op == &ops::scatter_add_op()) return scattered(node);
     return counts_axes_only(node) ? with_axis(node) : entry_by_entry(node);
   }
@@ -140,15 +142,20 @@ class Vectorizer {
     return iota(index.shape(), 0) * size(rows, DType::i64);
   }
 
-  Tensor gathered(const Node& node) const {
+  /// A row at each index, or a window of `length` rows.
+  Tensor gathered(const Node& node, std::int64_t length) const {
     const Tensor &table = node.inputs[0], &index = node.inputs[1];
-    if (!is_mapped(table)) return gather(table, all(index));
+    const auto read = [&](const Tensor& from, const Tensor& at) {
+      return node.op == &ops::gather_op() ? gather(from, at) : gather_window(from, at, length);
+    };
+    if (!is_mapped(table)) return read(table, all(index));
     const Dim rows = table.dim(0);
     const Tensor wide = cast(all(index), DType::i64);
-    const Tensor inside = minimum(maximum(wide, full({}, 0, DType::i64)), size(rows, DType::i64) - 1.0);
+    const Tensor inside =
+        minimum(maximum(wide, full({}, 0, DType::i64)), size(rows, DType::i64) - static_cast<double>(length));
     std::vector<Dim> dims = table.shape().dims();
     dims[0] = Shape{n_, rows}.count();
-    return gather(reshape(all(table), Shape(std::move(dims))), inside + first_rows(wide, rows));
+    return read(reshape(all(table), Shape(std::move(dims))), inside + first_rows(wide, rows));
   }
 
   Tensor scattered(const Node& node) const {

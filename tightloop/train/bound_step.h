@@ -70,6 +70,8 @@ class BoundStep {
   Sizes sizes(const Sampling& sampling) const;
   /// Samples of a stream that were left out, by number: what was wrong.
   std::map<std::int64_t, std::string> skipped() const;
+  /// Seconds that steps of a stream waited for their samples so far.
+  double waited_s() const { return loader_ == nullptr ? 0 : loader_->waited_s(); }
 
   /// Sums back to 0, and "nothing bad seen".
   void reset();

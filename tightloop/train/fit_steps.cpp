@@ -3,6 +3,7 @@
 #include <tightloop/train/fit_steps.h>
 #include <tightloop/train/run.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <chrono>
 
@@ -59,11 +60,18 @@ class Fit {
     for (const auto& callback : options_.callbacks) callback->weights(run_);
     run_.history().steps = session_.step();
     add_skipped(session_.bound());
+    note_waiting();
     if (evaluator_) add_skipped(evaluator_->bound());
     return std::move(run_.history());
   }
 
  private:
+  void note_waiting() const {
+    if (!data_.train.is_stream()) return;
+    run_.note(fmt::format("{:.1f} % of the time went by waiting for samples",
+                          100 * session_.bound().waited_s() / std::max(seconds_since(began_), 1e-9)));
+  }
+
   void add_skipped(const BoundStep& bound) {
     for (const auto& [number, what] : bound.skipped()) run_.history().skipped.push_back(what);
   }
@@ -195,6 +203,7 @@ class Fit {
   std::int64_t verified_ = 0;  ///< steps run beside the interpreter
   bool first_ = true;
   bool ended_ = false;
+  Clock::time_point began_ = Clock::now();
   Clock::time_point epoch_start_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/data/shards.h>
+#include <tightloop/io/cifar.h>
 #include <tightloop/train/choice.h>
 #include <tightloop/train/load/parts.h>
 #include <tightloop/train/load/stream.h>
@@ -81,14 +82,17 @@ std::uint64_t bytes_of(const Files& files) {
   return out;
 }
 
-bool wants_images(const Job& job) {
-  return job.data.images.given || job.data.inputs[0].from == std::vector<std::string>{"image"};
+bool wants_images(const Job& job, const std::string& path) {
+  if (job.data.images.given) return true;
+  const auto holds = [&](io::Cifar kind) { return !io::cifar_training_files(path, kind).empty(); };
+  return job.data.inputs[0].from == std::vector<std::string>{"image"} && !holds(io::Cifar::ten) &&
+         !holds(io::Cifar::hundred);
 }
 
 Kind kind_of(const Job& job, const std::string& path, const Files& files) {
   if (data::is_shards(path)) return Kind::shards;
   if (files.empty() && !path.empty() &&
-      (wants_images(job) ? fs::is_directory(path) : data::is_image_folder(path)))
+      (wants_images(job, path) ? fs::is_directory(path) : data::is_image_folder(path)))
     return Kind::folder;
   const bool arrays =
       job.data.memory == "stream" || (job.data.memory == "auto" && bytes_of(files) > physical_memory() / 2);
