@@ -9,6 +9,7 @@ import argparse
 import csv
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -203,7 +204,21 @@ def images(args):
         best = max(theirs, key=lambda w: statistics.median(rates[w]))
         ratio = statistics.median(a / b for a, b in zip(mine, rates[best]))
         print(f"  demanded: 1.5 times {best}; is {ratio:.2f}: {verdict(ratio >= 1.5)}")
+    rows["waiting, %"] = waiting(args, folder)
+    print(f"  beside the steps of a ResNet-18, {rows['waiting, %']} % of the time went by waiting"
+          f"  demanded: under 2 %: {verdict(rows['waiting, %'] < 2)}")
     return rows
+
+
+def waiting(args, folder):
+    """The share of the time that steps longer than the decoding wait for it, as the command says it."""
+    path = f"{args.data}/images_resnet.toml"
+    with open(path, "w") as file:
+        file.write(IMAGE_JOB.format(folder=folder, forward="resnet18(image, classes=10)"))
+    with tempfile.TemporaryDirectory() as out:
+        done = subprocess.run([args.tightloop, "train", path, "--out", f"{out}/run", "--set", "train.max_steps=30"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
+    return float(re.search(r"([0-9.]+) % of the time went by waiting", done.stdout).group(1))
 
 
 SPARSE_JOB = """
