@@ -52,7 +52,7 @@ int run(const Arguments& a) {
   const train::History history = train::run_job(prepared, job.output.directory, &report, resume);
   report.finish(history, job.output.directory);
   if (!history.stopped || !train::can_resume(job)) return 0;
-  report.note(fmt::format("go on with it by: tightloop train {} --resume", a.job.file));
+  report.note("go on with it by the same command with --resume");
   return kResumable;
 }
 

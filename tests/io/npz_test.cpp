@@ -14,7 +14,7 @@ using tightloop::testing::TempDir;
 
 std::string little(std::uint64_t v, int bytes) {
   std::string out;
-  for (int i = 0; i < bytes; ++i) out += static_cast<char>(v >> (8 * i) & 0xff);
+  for (int i = 0; i < bytes; ++i, v = i < 8 ? v >> 8 : 0) out += static_cast<char>(v & 0xff);
   return out;
 }
 

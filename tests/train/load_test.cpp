@@ -60,6 +60,17 @@ TEST_F(Load, NpyFilesByField) {
   EXPECT_EQ(to_string(d.model_inputs()[0].second), "f32[B, 2]");
 }
 
+TEST_F(Load, AnArrayThatNoFieldNamesIsNotTakenForItsFolder) {
+  write("x.npy", counting(DType::f32, {6, 2}));
+  write("y.npy", counting(DType::f32, {6}));
+  write("other.npy", counting(DType::f32, {4, 2}));
+  EXPECT_EQ(load("train = \"y.npy\"\n" + kNpy).data.train.data.rows(), 6);
+  EXPECT_NE(message("train = \"other.npy\"\n" + kNpy).find("other.npy: is one array, and none that"),
+            std::string::npos);
+  EXPECT_NE(message("validation = \"other.npy\"\n" + kNpy).find("name the file of each of x, y"),
+            std::string::npos);
+}
+
 TEST_F(Load, OneNumberARowIsOneColumnButIdsStayAsTheyAre) {
   write("x.npy", counting(DType::f32, {6}));
   write("k.npy", counting(DType::i32, {6}));

@@ -7,7 +7,7 @@
 namespace tightloop::optim {
 namespace {
 
-constexpr std::int64_t kNoiseStream = 0x6e6f697365;
+constexpr std::int64_t kNoiseStream = 0x6e6f0000;
 
 Tensor centralized(const Tensor& g) {
   if (g.rank() < 2) return g;

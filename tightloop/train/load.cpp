@@ -57,6 +57,26 @@ std::vector<Field> wanted_fields(const Request& request) {
   return out;
 }
 
+namespace {
+
+/// An array that stands for its folder is that of a field; another one would be left unread.
+void check_named(const std::string& path, const std::vector<Field>& given, const Request& request) {
+  const fs::path folder = fs::path(path).parent_path();
+  const auto is_it = [&](const Field& f) {
+    std::error_code ec;
+    return f.from.size() == 1 && fs::equivalent(folder / f.from[0], path, ec);
+  };
+  const auto wanted = wanted_fields(request);
+  if (std::any_of(wanted.begin(), wanted.end(), is_it) || std::any_of(given.begin(), given.end(), is_it))
+    return;
+  throw Error(
+      fmt::format("{}: is one array, and none that data.inputs or data.target name; name the file of each "
+                  "of {}",
+                  path, fmt::join(names_of(wanted), ", ")));
+}
+
+}  // namespace
+
 data::Dataset read_part(const std::string& path, const std::vector<Field>& given, Request& request) {
   const data::SourceOptions options = source_options(request.job);
   if (path.empty() || fs::is_directory(path)) {
@@ -67,6 +87,7 @@ data::Dataset read_part(const std::string& path, const std::vector<Field>& given
   const data::Source source = open_source(path, options);
   if (source.table() != nullptr) return read_table(*source.table(), request);
   if (source.pack() != nullptr) return read_pack(*source.pack(), path, request);
+  check_named(path, given, request);
   return read_folder(fs::path(path).parent_path().string(), given, request);
 }
 

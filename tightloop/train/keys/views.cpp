@@ -27,12 +27,11 @@ void read_table(const Value& v, const std::string& example, const std::vector<Re
   std::vector<std::string> known;
   for (const auto& [name, read] : readers) known.push_back(name);
   for (const auto& [name, value] : *table) {
-    const auto at =
-        std::find_if(readers.begin(), readers.end(), [&](const Reader& r) { return r.first == name; });
-    if (at == readers.end())
+    const auto at = std::find(known.begin(), known.end(), name);
+    if (at == known.end())
       fail(value,
            fmt::format("is no key here; there are {}{}", fmt::join(known, ", "), suggestion(name, known)));
-    at->second(value);
+    readers[static_cast<std::size_t>(at - known.begin())].second(value);
   }
 }
 

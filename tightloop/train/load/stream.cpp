@@ -196,8 +196,8 @@ void refuse_views(const Job& job, const DataPart& part) {
   const auto refuse = [&](bool given, const char* key) {
     if (given)
       throw Error(
-          fmt::format("{}: data.{} looks at all rows first, which samples made batch by batch do not "
-                      "allow; take data.memory = \"resident\"",
+          fmt::format("{}: data.{} looks at all rows first, which samples made batch by batch (by "
+                      "data.memory, their size, or random crops in decoding) do not allow",
                       job.source, key));
   };
   refuse(job.data.window.has_value(), "window");
@@ -243,6 +243,10 @@ std::optional<LoadedData> load_streams(const Job& job, nn::TargetKind target) {
                       job.source, job.data.images.given ? "images" : "memory = \"stream\""));
     return std::nullopt;
   }
+  if (!job.data.train_more.empty())
+    throw Error(job.source +
+                ": data.train is a list, whose rows must lie in memory; images, shards and streams of "
+                "NPY files come from one place");
   StreamRequest request{job, target};
   LoadedData out{
       {.train = part_of(job, make_samples(kind, path, files, request)), .target = job.data.target[0].name},
@@ -269,6 +273,9 @@ std::optional<DataPart> load_other_streams(const Job& job, nn::TargetKind target
   }
   if (given.empty() && sources.size() != 1) return std::nullopt;
   const std::string path = given.empty() ? fs::absolute(sources[0]).string() : "";
+  std::vector<Field> wanted = job.data.inputs;
+  if (with_target) wanted.push_back(job.data.target[0]);
+  if (!given.empty() && given.size() != wanted.size()) return std::nullopt;  // load_other() says what lacks
   const Files files = npy_files(job, path, given, with_target);
   const Kind kind = kind_of(job, path, files);
   if (kind == Kind::none) return std::nullopt;
