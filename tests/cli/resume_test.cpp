@@ -95,7 +95,7 @@ TEST_F(Interrupted, BySignalsItCanGoOn) {
     const Outcome o =
         run("train job.toml" + endless + out + " & pid=$!; sleep 2; kill -" + signal + " $pid; wait $pid");
     ASSERT_EQ(o.status, 75) << o.out;
-    EXPECT_NE(o.out.find("go on with it by: tightloop train job.toml --resume"), std::string::npos) << o.out;
+    EXPECT_NE(o.out.find("go on with it by the same command with --resume"), std::string::npos) << o.out;
     EXPECT_EQ(run("evaluate " + std::string(signal)).status, 0);
     EXPECT_EQ(checkpoints(std::string(signal) + "/checkpoints"), 1u);
     const Outcome refused = run("train job.toml" + out);
