@@ -16,7 +16,8 @@ limit = time.monotonic() + float(os.environ.get("TIGHTLOOP_TIDY_SECONDS", "300")
 
 
 def changed():
-    result = subprocess.run(["git", "-C", root, "diff", "--name-only", "HEAD~1"], capture_output=True, text=True)
+    command = ["git", "-C", root, "diff", "--name-only", "--diff-filter=d", "HEAD~1"]
+    result = subprocess.run(command, capture_output=True, text=True)
     return result.stdout.split() if result.returncode == 0 else []
 
 
