@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Front door. Everything here is one or two commands that also work by hand; see docs/contributing.md.
 PRESET ?= release
-WERROR ?=
 BUILD  := build/$(PRESET)
 JOBS   ?= $(shell nproc)
 SOURCES = $(shell git ls-files -co --exclude-standard '*.h' '*.cpp')
 
-CONFIGURE = test -f $(BUILD)/build.ninja -a -z "$(WERROR)" || \
-            cmake --preset $(PRESET) $(if $(WERROR),-DTIGHTLOOP_WERROR=$(WERROR)) >/dev/null
+CONFIGURE = test -f $(BUILD)/build.ninja || cmake --preset $(PRESET) >/dev/null
 
 .PHONY: help setup build train test examples bench bench-peers format check-format lint install clean
 

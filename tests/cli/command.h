@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tests/support/places.h>
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <filesystem>
@@ -48,8 +50,8 @@ struct Outcome {
 
 /// Runs the built command in `folder`; the code it compiles is cached there too.
 inline Outcome tightloop(const Folder& folder, const std::string& arguments) {
-  const std::string command = "cd " + folder.path() + " && XDG_CACHE_HOME=" + folder.path() +
-                              "/cache " TIGHTLOOP_COMMAND " " + arguments + " 2>&1 </dev/null";
+  const std::string command = "cd " + folder.path() + " && XDG_CACHE_HOME=" + folder.path() + "/cache " +
+                              places::command() + " " + arguments + " 2>&1 </dev/null";
   FILE* pipe = popen(command.c_str(), "r");
   Outcome outcome;
   char buffer[4096];

@@ -28,7 +28,7 @@ std::vector<double> train_losses(const std::string& metrics) {
 class Curve : public testing::TestWithParam<const char*> {};
 
 TEST_P(Curve, IsPyTorchs) {
-  const std::string fixture = TIGHTLOOP_SOURCE_DIR "/tests/cli/fixtures/curve/";
+  const std::string fixture = places::source_dir() + "/tests/cli/fixtures/curve/";
   std::ifstream in(fixture + "curve.json");
   const auto wanted = nlohmann::json::parse(in);
   const Folder folder;

@@ -291,7 +291,7 @@ TEST_F(Command, InterruptEndsAfterTheChunkAndSaves) {
 }
 
 TEST_F(Command, TwoRunsDoNotShareAFolder) {
-  const std::string second = "cd " + folder.path() + "; " TIGHTLOOP_COMMAND " train job.toml 2>&1";
+  const std::string second = "cd " + folder.path() + "; " + places::command() + " train job.toml 2>&1";
   const Outcome o = run("train job.toml --quiet --set train.epochs=1000000000 & pid=$!; sleep 2; " + second +
                         "; status=$?; kill -INT $pid; wait $pid; (exit $status)");
   EXPECT_EQ(o.status, 2);

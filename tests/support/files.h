@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tests/support/places.h>
 #include <tightloop/base/error.h>
 #include <tightloop/base/file.h>
 
@@ -68,10 +69,10 @@ std::string error_of(Function function) {
 
 /// A fixture that lies in the tree, or outside it in a folder that not every machine has.
 inline std::string fixture(const std::string& name) {
-  return std::string(TIGHTLOOP_SOURCE_DIR) + "/tests/fixtures/" + name;
+  return places::source_dir() + "/tests/fixtures/" + name;
 }
 inline std::string shared_fixture(const std::string& name) {
-  const std::string path = std::string(TIGHTLOOP_SOURCE_DIR) + "/../shared/fixtures/" + name;
+  const std::string path = places::source_dir() + "/../shared/fixtures/" + name;
   return std::filesystem::exists(path) ? path : "";
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tests/support/places.h>
 #include <tightloop/base/error.h>
 #include <tightloop/data/transforms/transform.h>
 #include <tightloop/nn/layers/layer.h>
@@ -240,7 +241,7 @@ TEST(Job, RefusesWithPlaceReasonAndRemedy) {
 
 /// Everything that a job may name stands in docs/job.md, between backquotes.
 TEST(Job, EveryKeyAndNameIsDocumented) {
-  std::ifstream in(TIGHTLOOP_SOURCE_DIR "/docs/job.md");
+  std::ifstream in(places::source_dir() + "/docs/job.md");
   const std::string docs{std::istreambuf_iterator<char>(in), {}};
   const auto check = [&](std::string_view name) {
     EXPECT_NE(docs.find("`" + std::string(name) + "`"), std::string::npos)
