@@ -38,6 +38,8 @@ class Callback {
   /// Between two chunks of steps: at the steps that pause_after() named, at the end of an epoch before its
   /// record, and about twenty times a second.
   virtual void step(Run&) {}
+  /// Before the record of an epoch is seen by anybody: the place to add to EpochRecord::extra.
+  virtual void measure(Run&, EpochRecord&) {}
   virtual void epoch(Run&, const EpochRecord&) {}
   /// The loss was lost; the states are the last good ones. True: it has put the run where it can go on.
   virtual bool recover(Run&, const NonFinite&) { return false; }

@@ -169,6 +169,7 @@ class Fit {
       record.validation = evaluator().run();
     record.seconds = run_.seconds();
     record.lr = run_.lr();
+    for (const auto& callback : options_.callbacks) callback->measure(run_, record);
     run_.history().epochs.push_back(record);
     for (const auto& callback : options_.callbacks) callback->epoch(run_, record);
     if (options_.observer != nullptr) options_.observer->epoch(record);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/io/state_dict.h>
 #include <tightloop/nn/metrics/metric.h>
+#include <tightloop/train/history_table.h>
 #include <tightloop/train/run.h>
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ namespace {
 constexpr const char* kHistory = "@history";
 constexpr const char* kNumbers = "@run";
 constexpr const char* kCallback = "@callback.";
-constexpr std::int64_t kOwnColumns = 7;  // of the history's table, before the metrics
+constexpr const char* kColumns = "history";  // in the metadata
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -123,46 +124,18 @@ std::vector<std::pair<std::string, Array>> Run::changing() {
   return out;
 }
 
-Array Run::history_table() const {
-  const auto columns = kOwnColumns + static_cast<std::int64_t>(options_.metrics.size());
-  Array out(DType::f64, {static_cast<std::int64_t>(history_.epochs.size()), columns});
-  std::int64_t at = 0;
-  for (const EpochRecord& e : history_.epochs) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    for (const double v : {static_cast<double>(e.epoch), static_cast<double>(e.step), e.train_loss,
-                           e.samples_per_s, e.seconds, e.lr, e.validation ? e.validation->loss : nan})
-      out.set(at++, v);
-    for (std::size_t m = 0; m < options_.metrics.size(); ++m)
-      out.set(at++, e.validation ? e.validation->metrics.at(m) : nan);
-  }
-  return out;
-}
-
-void Run::read_history(const Array& table) {
-  const auto columns = table.dims().at(1);
-  const auto metrics = static_cast<std::int64_t>(options_.metrics.size());
-  for (std::int64_t row = 0; row < table.dims()[0]; ++row) {
-    const auto at = [&](std::int64_t column) { return table.at(row * columns + column); };
-    EpochRecord e{
-        static_cast<std::int64_t>(at(0)), static_cast<std::int64_t>(at(1)), at(2), {}, at(3), at(4), at(5)};
-    if (!std::isnan(at(6))) {
-      e.validation = Evaluation{at(6), {}};
-      for (std::int64_t m = 0; m < metrics; ++m)
-        e.validation->metrics.push_back(kOwnColumns + m < columns ? at(kOwnColumns + m)
-                                                                  : std::numeric_limits<double>::quiet_NaN());
-    }
-    history_.epochs.push_back(std::move(e));
-  }
-}
-
 Checkpoint Run::checkpoint() {
   std::string weights;  // for load_weights
   for (const auto& s : model_.module->states()) weights += s.path + "\n";
-  Checkpoint out{step(), {}, {{"walk", walk_text(options_, rows_)}, {"weights", weights}}};
+  Checkpoint out{step(),
+                 {},
+                 {{"walk", walk_text(options_, rows_)},
+                  {"weights", weights},
+                  {kColumns, history_columns(history_.epochs, options_.metrics)}}};
   for (const auto& [name, state] : session_.states()) out.tensors.emplace_back(name, state.clone());
   for (const auto& s : model_.module->states())
     if (!session_.has_state(s.path)) out.tensors.emplace_back(s.path, s.array().clone());
-  out.tensors.emplace_back(kHistory, history_table());
+  out.tensors.emplace_back(kHistory, history_table(history_.epochs, options_.metrics));
   out.tensors.emplace_back(kNumbers, Array::of<double>({2}, {seconds(), lr()}));
   for (const auto& callback : options_.callbacks)
     for (const auto& [name, value] : callback->save())
@@ -210,9 +183,11 @@ void Run::resume(const Checkpoint& checkpoint, const std::string& name) {
   const auto states = session_.states();
   check_fit(states, checkpoint, name);
   const Array *history = checkpoint.find(kHistory), *numbers = checkpoint.find(kNumbers);
-  if (history == nullptr || history->rank() != 2 || history->dims()[1] < kOwnColumns || numbers == nullptr ||
+  const auto columns = checkpoint.metadata.find(kColumns);
+  if (history == nullptr || columns == checkpoint.metadata.end() || numbers == nullptr ||
       numbers->count() != 2)
     throw Error(name + ": is no checkpoint of a run that this version can go on with");
+  auto epochs = read_history(*history, columns->second, options_.metrics, name);
   for (const auto& [state, array] : states) {
     Array view = array;
     if (const Array* found = checkpoint.find(state))
@@ -225,7 +200,7 @@ void Run::resume(const Checkpoint& checkpoint, const std::string& name) {
     if (const Array* found = checkpoint.find(s.path); found != nullptr && !session_.has_state(s.path))
       s.assign(*found);
   session_.go_on_at(checkpoint.step);
-  read_history(*history);
+  history_.epochs = std::move(epochs);
   seconds_before_ = numbers->at(0);
   lr_ = numbers->at(1);
   for (const auto& callback : options_.callbacks)

@@ -62,8 +62,6 @@ class Run {
 
  private:
   std::vector<std::string> metric_columns() const;
-  Array history_table() const;
-  void read_history(const Array& table);
 
   const Model& model_;
   const TrainerOptions& options_;
