@@ -12,8 +12,8 @@ namespace tightloop::train {
 /// What is known of a run before anything is compiled.
 struct RunFacts {
   bool validates = false;
-  std::vector<std::string> metrics;   ///< of the validation part
-  std::vector<std::string> measures;  ///< what callbacks add to the records of epochs
+  std::vector<std::string> metrics = {};   ///< of the validation part
+  std::vector<std::string> measures = {};  ///< what callbacks add to the records of epochs
   std::int64_t epochs = 1;
   const optim::Optimizer* optimizer = nullptr;
 
