@@ -50,6 +50,7 @@ void catch_interrupt() {
   std::signal(SIGUSR1, on_interrupt);
   if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of the write
 }
 bool interrupted() { return interrupt_flag != 0; }
 

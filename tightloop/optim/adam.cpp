@@ -9,7 +9,7 @@
 namespace tightloop::optim {
 namespace {
 
-enum : std::size_t { kScale, kEps };  // what prepare() makes
+enum : std::size_t { kScale, kEps, kBeta };  // what prepare() makes; β₁ where it moves
 
 }  // namespace
 
@@ -33,10 +33,17 @@ Factors Adam::prepare(const Tensor& step, const Tensor& lr, double) const {
   return {lr * root / bias_correction(options_.beta1, t), options_.eps * root};
 }
 
+Factors Adam::prepare_with(const Tensor& step, const Tensor& lr, double, const Tensor& momentum) const {
+  const Tensor t = cast(step, DType::f64);
+  const Tensor root = sqrt(bias_correction(options_.beta2, t));
+  return {lr * root / bias_correction(momentum, t), options_.eps * root, momentum};
+}
+
 Update Adam::step(const Tensor& parameter, const Tensor& g, std::span<const Tensor> slots,
                   const Factors& factors) const {
   const DType dtype = parameter.dtype();
-  const Tensor m = moved(slots[0], g, options_.beta1);
+  const Tensor m =
+      factors.size() > kBeta ? moved(slots[0], g, factors[kBeta]) : moved(slots[0], g, options_.beta1);
   const Tensor v = moved_square(slots[1], g, options_.beta2);
   const Tensor largest = options_.amsgrad ? maximum(slots[2], v) : v;
   const Tensor p =

@@ -24,6 +24,9 @@ class Adam : public Optimizer {
   double weight_decay() const override { return options_.weight_decay; }
   std::vector<std::string> slots() const override;
   Factors prepare(const Tensor& step, const Tensor& lr, double weight_decay) const override;
+  std::optional<double> momentum() const override { return options_.beta1; }
+  Factors prepare_with(const Tensor& step, const Tensor& lr, double weight_decay,
+                       const Tensor& momentum) const override;
   Update update(const Tensor& parameter, const Tensor& gradient, std::span<const Tensor> slots,
                 const Factors& factors, double weight_decay) const override;
 

@@ -12,10 +12,17 @@ Factors AdamW::prepare(const Tensor& step, const Tensor& lr, double weight_decay
   return f;
 }
 
+Factors AdamW::prepare_with(const Tensor& step, const Tensor& lr, double weight_decay,
+                            const Tensor& momentum) const {
+  Factors f = Adam::prepare_with(step, lr, weight_decay, momentum);
+  f.push_back(1.0 - lr * weight_decay);
+  return f;
+}
+
 Update AdamW::update(const Tensor& parameter, const Tensor& gradient, std::span<const Tensor> slots,
                      const Factors& factors, double weight_decay) const {
   const Tensor p = weight_decay == 0 ? parameter : parameter * cast(factors.back(), parameter.dtype());
-  return step(p, gradient, slots, factors);
+  return step(p, gradient, slots, Factors(factors.begin(), factors.end() - 1));
 }
 
 namespace {

@@ -21,6 +21,8 @@ class AdamW final : public Adam {
   explicit AdamW(AdamWOptions o = {})
       : Adam("adamw", {o.lr, o.beta1, o.beta2, o.eps, o.weight_decay, o.amsgrad}) {}
   Factors prepare(const Tensor& step, const Tensor& lr, double weight_decay) const override;
+  Factors prepare_with(const Tensor& step, const Tensor& lr, double weight_decay,
+                       const Tensor& momentum) const override;
   Update update(const Tensor& parameter, const Tensor& gradient, std::span<const Tensor> slots,
                 const Factors& factors, double weight_decay) const override;
 };

@@ -18,6 +18,12 @@ Tensor moved(const Tensor& average, const Tensor& x, double beta) {
   return average + (1 - beta) * (x - average);
 }
 
+Tensor bias_correction(const Tensor& beta, const Tensor& t) { return 1.0 - pow(beta, t); }
+
+Tensor moved(const Tensor& average, const Tensor& x, const Tensor& beta) {
+  return average + cast(1.0 - beta, x.dtype()) * (x - average);
+}
+
 Tensor moved_square(const Tensor& average, const Tensor& x, double beta) {
   return beta * average + (1 - beta) * square(x);
 }

@@ -10,6 +10,9 @@ namespace tightloop::optim {
 Tensor bias_correction(double beta, const Tensor& t);
 /// average + (1 - β)(x - average)
 Tensor moved(const Tensor& average, const Tensor& x, double beta);
+/// The same with a β that moves, f64[].
+Tensor bias_correction(const Tensor& beta, const Tensor& t);
+Tensor moved(const Tensor& average, const Tensor& x, const Tensor& beta);
 /// β·average + (1 - β)x²
 Tensor moved_square(const Tensor& average, const Tensor& x, double beta);
 /// The gradient with L2 decay added.

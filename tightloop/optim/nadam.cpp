@@ -14,7 +14,7 @@ namespace {
 enum : std::size_t { kGradient, kAverage, kEps, kDecay };  // what prepare() makes
 
 /// μ of step t over β₁: 1 - ½qᵗ, log q = rate.
-Tensor momentum(double rate, const Tensor& t) { return 1.0 - 0.5 * exp(t * rate); }
+Tensor momentum_at(double rate, const Tensor& t) { return 1.0 - 0.5 * exp(t * rate); }
 
 /// Π over i = 1..t of μᵢ/β₁. With log(1 - x) = -Σₖ xᵏ/k and the sum over i in closed form,
 /// log Π = -Σₖ 2⁻ᵏ/k · qᵏ(1 - qᵏᵗ)/(1 - qᵏ), whose terms beyond the 60th are lost in rounding.
@@ -38,7 +38,7 @@ NAdam::NAdam(NAdamOptions options) : options_(options) {
 Factors NAdam::prepare(const Tensor& step, const Tensor& lr, double weight_decay) const {
   const Tensor t = cast(step, DType::f64);
   const double rate = options_.momentum_decay * std::log(0.96), beta = options_.beta1;
-  const Tensor now = beta * momentum(rate, t), next = beta * momentum(rate, t + 1.0);
+  const Tensor now = beta * momentum_at(rate, t), next = beta * momentum_at(rate, t + 1.0);
   const Tensor product =
       beta == 0 ? scalar(0, DType::f64) : exp(t * std::log(beta)) * momentum_product(rate, t);
   const Tensor root = sqrt(bias_correction(options_.beta2, t));

@@ -86,21 +86,35 @@ Membership membership(const Optimizer& rule, std::string_view path) {
   return {group, group ? lr * group->lr_scale : lr, decay_of(rule, group)};
 }
 
+Factors Optimizer::prepare_with(const Tensor&, const Tensor&, double, const Tensor&) const {
+  throw InternalError("prepare_with: a rule without momentum");
+}
+
 std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, const Tensor& step,
                           const Tensor& lr) {
-  std::vector<std::string> paths;
+  return apply(rule, items, Pace{step, lr}, {});
+}
+
+std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, const Pace& pace,
+                          const std::vector<std::string>& frozen) {
+  std::vector<std::string> paths = frozen;
   for (const Item& item : items) paths.push_back(item.path);
   check_patterns(rule.groups(), paths);
-  const Tensor count = step + 1.0;
-  std::map<const Group*, Factors> factors;  // made when a group's first parameter comes
+  std::map<std::pair<const Group*, double>, Factors> factors;  // made when the first such parameter comes
   std::vector<Update> out;
   for (const Item& item : items) {
     rule.check(item.path, item.parameter.type());
     const Group* group = group_of(rule.groups(), item.path);
     const double decay = decay_of(rule, group);
-    auto found = factors.find(group);
-    if (found == factors.end())
-      found = factors.emplace(group, rule.prepare(count, rate_of(rule, group, lr), decay)).first;
+    auto found = factors.find({group, item.since});
+    if (found == factors.end()) {
+      const Tensor count = pace.step + (1.0 - item.since), lr = rate_of(rule, group, pace.lr);
+      found = factors
+                  .emplace(std::pair(group, item.since),
+                           pace.momentum.defined() ? rule.prepare_with(count, lr, decay, pace.momentum)
+                                                   : rule.prepare(count, lr, decay))
+                  .first;
+    }
     out.push_back(rule.update(item.parameter, item.gradient, item.slots, found->second, decay));
   }
   return out;

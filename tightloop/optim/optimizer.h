@@ -41,6 +41,11 @@ class Optimizer {
   virtual std::vector<std::string> slots() const = 0;
   /// `step`: i64[], 1 in the first step; `lr`: f64[].
   virtual Factors prepare(const Tensor& step, const Tensor& lr, double weight_decay) const = 0;
+  /// The momentum or β₁ that a schedule may move; none: the rule has none, or it stays.
+  virtual std::optional<double> momentum() const { return {}; }
+  /// prepare() with `momentum` (f64[]) in the place of momentum(), for rules that have one.
+  virtual Factors prepare_with(const Tensor& step, const Tensor& lr, double weight_decay,
+                               const Tensor& momentum) const;
   /// Throws Error, naming `path`, when the rule is not for parameters of this type.
   virtual void check(std::string_view /*path*/, const TensorType& /*parameter*/) const {}
   /// Depends on this parameter alone, and most are elementwise. `weight_decay` as given to prepare().
@@ -71,6 +76,14 @@ struct Item {
   Tensor parameter;
   Tensor gradient;
   std::vector<Tensor> slots;
+  double since = 0;  ///< updates of the run before its own first
+};
+
+/// How fast a step goes.
+struct Pace {
+  Tensor step;           ///< i64[], 0 in the first step
+  Tensor lr;             ///< f64[]
+  Tensor momentum = {};  ///< f64[], where a schedule moves it
 };
 
 /// Applies the rule, with its groups, to every item. `step`: i64[], 0 in the first step (the graph's step
@@ -78,6 +91,9 @@ struct Item {
 /// this rule.
 std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, const Tensor& step,
                           const Tensor& lr);
+/// The same; patterns of groups may match one of `frozen` instead.
+std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, const Pace& pace,
+                          const std::vector<std::string>& frozen);
 
 /// What a parameter learns with at the start of a run.
 struct Membership {

@@ -2,6 +2,8 @@
 #include <tightloop/ops/functions.h>
 #include <tightloop/optim/schedule.h>
 
+#include <algorithm>
+
 namespace tightloop::optim {
 namespace {
 
@@ -19,6 +21,24 @@ class Sequence final : public Schedule {
       start += own;
     }
     return out;
+  }
+  Tensor momentum(const Tensor& time, double own, double length) const override {
+    Tensor out;
+    double start = 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const double part = i + 1 < parts_.size() ? parts_[i].length : std::max(1.0, length - start);
+      const Tensor next = parts_[i].schedule->momentum(i == 0 ? time : time - start, own, part);
+      if (next.defined() || out.defined()) {
+        const Tensor plain = scalar(own, DType::f64), value = next.defined() ? next : plain;
+        out = i == 0 ? value : select(time >= start, value, out.defined() ? out : plain);
+      }
+      start += part;
+    }
+    return out;
+  }
+  bool needs_momentum() const override {
+    return std::any_of(parts_.begin(), parts_.end(),
+                       [](const auto& p) { return p.schedule->needs_momentum(); });
   }
   const PlateauOptions* plateau() const override {
     for (const auto& part : parts_)
@@ -38,6 +58,15 @@ class Product final : public Schedule {
     for (std::size_t i = 1; i < factors_.size() && lr > 0; ++i)
       out = out * (factors_[i]->rate(time, lr, length) / lr);
     return out;
+  }
+  /// That of the first factor that moves it.
+  Tensor momentum(const Tensor& time, double own, double length) const override {
+    for (const auto& factor : factors_)
+      if (Tensor out = factor->momentum(time, own, length); out.defined()) return out;
+    return {};
+  }
+  bool needs_momentum() const override {
+    return std::any_of(factors_.begin(), factors_.end(), [](const auto& f) { return f->needs_momentum(); });
   }
   const PlateauOptions* plateau() const override {
     for (const auto& factor : factors_)

@@ -21,6 +21,10 @@ class Schedule {
   /// The rate at `time`, f64[]: steps or epochs since the schedule began, 0 at first. `lr` is the optimizer's
   /// rate and `length` how long the schedule lasts, counted like `time`. Groups move in proportion.
   virtual Tensor rate(const Tensor& time, double lr, double length) const = 0;
+  /// What the optimizer's momentum (or β₁) `own` becomes at `time`, f64[]; empty: it stays.
+  virtual Tensor momentum(const Tensor& /*time*/, double /*own*/, double /*length*/) const { return {}; }
+  /// True when the job asked for a momentum that moves, so that an optimizer without one is refused.
+  virtual bool needs_momentum() const { return false; }
   /// Not null when an epoch's metric moves the rate too (schedule reduce_on_plateau).
   virtual const PlateauOptions* plateau() const { return nullptr; }
 };

@@ -9,7 +9,7 @@
 namespace tightloop::optim {
 namespace {
 
-enum : std::size_t { kLr, kFresh };  // what prepare() makes
+enum : std::size_t { kLr, kMomentum, kFresh };  // what prepare() makes
 
 }  // namespace
 
@@ -26,8 +26,12 @@ std::vector<std::string> Sgd::slots() const {
   return {"momentum_buffer"};
 }
 
-Factors Sgd::prepare(const Tensor& step, const Tensor& lr, double) const {
-  Factors f{lr};
+Factors Sgd::prepare(const Tensor& step, const Tensor& lr, double weight_decay) const {
+  return prepare_with(step, lr, weight_decay, scalar(options_.momentum, DType::f64));
+}
+
+Factors Sgd::prepare_with(const Tensor& step, const Tensor& lr, double, const Tensor& momentum) const {
+  Factors f{lr, momentum};
   if (options_.momentum != 0 && options_.dampening != 0)
     f.push_back(select(step <= 1.0, scalar(1, DType::f64), scalar(1 - options_.dampening, DType::f64)));
   return f;
@@ -38,9 +42,10 @@ Update Sgd::update(const Tensor& parameter, const Tensor& gradient, std::span<co
   const Tensor lr = cast(factors[kLr], parameter.dtype());
   const Tensor g = with_l2(gradient, parameter, weight_decay);
   if (slots.empty()) return {parameter - lr * g, {}};
+  const Tensor momentum = cast(factors[kMomentum], parameter.dtype());
   const Tensor fresh = factors.size() > kFresh ? cast(factors[kFresh], parameter.dtype()) * g : g;
-  const Tensor buffer = options_.momentum * slots[0] + fresh;
-  const Tensor direction = options_.nesterov ? g + options_.momentum * buffer : buffer;
+  const Tensor buffer = momentum * slots[0] + fresh;
+  const Tensor direction = options_.nesterov ? g + momentum * buffer : buffer;
   return {parameter - lr * direction, {buffer}};
 }
 

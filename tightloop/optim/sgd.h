@@ -22,6 +22,12 @@ class Sgd final : public Optimizer {
   double weight_decay() const override { return options_.weight_decay; }
   std::vector<std::string> slots() const override;
   Factors prepare(const Tensor& step, const Tensor& lr, double weight_decay) const override;
+  /// None for a momentum of 0.
+  std::optional<double> momentum() const override {
+    return options_.momentum == 0 ? std::nullopt : std::optional(options_.momentum);
+  }
+  Factors prepare_with(const Tensor& step, const Tensor& lr, double weight_decay,
+                       const Tensor& momentum) const override;
   Update update(const Tensor& parameter, const Tensor& gradient, std::span<const Tensor> slots,
                 const Factors& factors, double weight_decay) const override;
 

@@ -128,7 +128,7 @@ void BoundStep::find_states() {
     if (name == kWeightSum) weight_sum_ = state;
     if (name == kBadStep) bad_step_ = state;
     if (name == kLossSum || name == kWeightSum || name.starts_with("metric.") ||
-        name.starts_with(kGradientSum))
+        name.starts_with(kGradientSum) || name.starts_with(kEpochSum))
       sums_.push_back(state);
   }
   for (std::size_t i = 0; i < step_.checks.size(); ++i) {

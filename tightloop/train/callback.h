@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What happens during a run beside its steps. Callbacks are called in the order in which a run was given
-// them.
+// them, but for those that write checkpoints, which come last and see what the others did.
 #include <tightloop/train/history.h>
+#include <tightloop/train/run_facts.h>
 #include <tightloop/train/session.h>
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tightloop::train {
 
@@ -24,6 +26,10 @@ class Callback {
   /// "early_stopping": names its part of a checkpoint and its key in a job.
   virtual std::string_view name() const = 0;
 
+  /// Before anything is compiled: throws Error for what this run cannot give it.
+  virtual void check(const RunFacts&) const {}
+  /// What measure() adds to the records of epochs, by name: others may watch it.
+  virtual std::vector<std::string> measures() const { return {}; }
   /// Before the step is built: what it needs in the graph.
   virtual void prepare(UpdateOptions&) const {}
   /// The step, later than `step`, at whose end it wants to be called; steps before are not held up.
@@ -38,6 +44,8 @@ class Callback {
   /// Between two chunks of steps: at the steps that pause_after() named, at the end of an epoch before its
   /// record, and about twenty times a second.
   virtual void step(Run&) {}
+  /// Before the record of an epoch is seen by anybody: the place to add to EpochRecord::extra.
+  virtual void measure(Run&, EpochRecord&) {}
   virtual void epoch(Run&, const EpochRecord&) {}
   /// The loss was lost; the states are the last good ones. True: it has put the run where it can go on.
   virtual bool recover(Run&, const NonFinite&) { return false; }

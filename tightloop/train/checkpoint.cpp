@@ -134,15 +134,23 @@ CheckpointWriter::~CheckpointWriter() {
 
 void CheckpointWriter::write(std::string path, Checkpoint checkpoint, std::function<void()> after) {
   wait();
-  thread_ = std::thread(
-      [this, path = std::move(path), checkpoint = std::move(checkpoint), after = std::move(after)] {
-        try {
-          write_checkpoint(path, checkpoint);
-          if (after) after();
-        } catch (...) {
-          failure_ = std::current_exception();
-        }
-      });
+  written_ = std::move(checkpoint);
+  busy_ = true;
+  thread_ = std::thread([this, path = std::move(path), after = std::move(after)] {
+    try {
+      write_checkpoint(path, written_);
+      if (after) after();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+    busy_ = false;
+  });
+}
+
+Checkpoint CheckpointWriter::take_back() {
+  if (busy_) return {};
+  if (thread_.joinable()) thread_.join();
+  return std::exchange(written_, {});
 }
 
 void CheckpointWriter::wait() {

@@ -5,6 +5,7 @@
 // metadata.
 #include <tightloop/io/safetensors.h>
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -58,11 +59,17 @@ class CheckpointWriter {
   ~CheckpointWriter();
   /// Waits for the file before, then starts. `after` runs on the other thread when the file is written.
   void write(std::string path, Checkpoint checkpoint, std::function<void()> after = {});
+  /// True while a file is being written.
+  bool busy() const { return busy_.load(); }
+  /// What was written last, so that its memory serves again; empty while busy, and the second time.
+  Checkpoint take_back();
   /// Throws Error when a file could not be written.
   void wait();
 
  private:
   std::thread thread_;
+  std::atomic<bool> busy_ = false;
+  Checkpoint written_;
   std::exception_ptr failure_;
 };
 

@@ -35,6 +35,8 @@ Evaluator::Evaluator(const Model& model, const nn::LossFn& loss, Metrics metrics
   bind_parameters(bound_, parameters);
 }
 
+void Evaluator::bind(const ParameterLookup& parameters) { bind_parameters(bound_, parameters); }
+
 Evaluation Evaluator::run() {
   bound_.reset();
   bound_.run(sampling_, 0, sampling_.steps_per_epoch());

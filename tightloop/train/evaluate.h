@@ -27,6 +27,8 @@ class Evaluator {
   Evaluator(const Model& model, const nn::LossFn& loss, Metrics metrics, const DataSpec& data,
             const DataPart& part, std::int64_t batch, const ParameterLookup& parameters,
             const CompileOptions& options);
+  /// Reads other memory from now on.
+  void bind(const ParameterLookup& parameters);
   /// Throws Error for data that breaks a rule.
   Evaluation run();
 

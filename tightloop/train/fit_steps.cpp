@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/train/callbacks/reduce_on_plateau.h>
+#include <tightloop/train/check_run.h>
 #include <tightloop/train/fit_steps.h>
 #include <tightloop/train/run.h>
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <chrono>
+#include <memory>
 
 namespace tightloop::train {
 namespace {
@@ -29,8 +31,10 @@ class ChunkSize {
   std::int64_t steps_ = 1;
 };
 
-/// The options with the callback that the schedule needs.
+/// The options with the callback that the schedule needs; checkpoints see what the other callbacks did.
 TrainerOptions completed(TrainerOptions options) {
+  std::stable_partition(options.callbacks.begin(), options.callbacks.end(),
+                        [](const auto& c) { return c->name() != "checkpoint"; });
   const auto* plateau = options.update.schedule ? options.update.schedule->plateau() : nullptr;
   if (plateau != nullptr)
     options.callbacks.insert(options.callbacks.begin(),
@@ -45,21 +49,28 @@ class Fit {
       const TrainerOptions& options, const Metrics& metrics)
       : model_(model),
         loss_(loss),
+        optimizer_(optimizer),
         data_(data),
         options_(completed(options)),
         metrics_(metrics),
         spec_(DataSpec::of(data.train.data, data.target, data.scales)),
-        session_(model, loss, optimizer, spec_, data.train, options_.session()),
-        total_(session_.steps()),
-        run_(model, options_, session_, optimizer.lr(), data.validation.has_value(), data.train.count()) {}
+        stages_(options_.unfreeze, model.module),
+        length_(run_length(data.train, options_.session())),
+        checkpoint_(options_.resume.empty() ? std::nullopt : std::optional(read_checkpoint(options_.resume))),
+        stage_(checkpoint_ ? epoch_of(checkpoint_->step) : 1),
+        session_(make_session(stage_)),
+        total_(session_->steps()),
+        run_(model, options_, *session_, optimizer.lr(), facts_of(options_, optimizer, data), data) {
+    run_.set_later(later());
+  }
 
   History run() {
     start();
     while (more()) run_epoch(static_cast<std::int64_t>(run_.history().epochs.size()) + 1);
     end();
     for (const auto& callback : options_.callbacks) callback->weights(run_);
-    run_.history().steps = session_.step();
-    add_skipped(session_.bound());
+    run_.history().steps = session_->step();
+    add_skipped(session_->bound());
     note_waiting();
     if (evaluator_) add_skipped(evaluator_->bound());
     return std::move(run_.history());
@@ -69,7 +80,7 @@ class Fit {
   void note_waiting() const {
     if (!data_.train.is_stream()) return;
     run_.note(fmt::format("{:.1f} % of the time went by waiting for samples",
-                          100 * session_.bound().waited_s() / std::max(seconds_since(began_), 1e-9)));
+                          100 * session_->bound().waited_s() / std::max(seconds_since(began_), 1e-9)));
   }
 
   void add_skipped(const BoundStep& bound) {
@@ -79,28 +90,66 @@ class Fit {
   /// An epoch whose steps are done may still want its record: a checkpoint can lie in between.
   bool more() const {
     const auto recorded = static_cast<std::int64_t>(run_.history().epochs.size());
-    const bool waits = session_.step() > recorded * session_.steps_per_epoch();
-    return !run_.stopping() && (session_.step() < total_ || waits);
+    const bool waits = session_->step() > recorded * session_->steps_per_epoch();
+    return !run_.stopping() && (session_->step() < total_ || waits);
   }
 
   void start() {
     for (const auto& callback : options_.callbacks) callback->start(run_);
-    if (options_.resume.empty()) return;
+    if (!checkpoint_) return;
     first_ = false;
-    run_.resume(read_checkpoint(options_.resume), options_.resume);
+    run_.resume(*checkpoint_, options_.resume);
+    checkpoint_.reset();
     if (options_.observer != nullptr) options_.observer->resumed(run_.history(), run_.step());
     if (options_.started) options_.started();
   }
 
+  /// The epoch of the last of `steps` steps.
+  std::int64_t epoch_of(std::int64_t steps) const {
+    return std::max<std::int64_t>(1, (steps - 1) / length_.epoch + 1);
+  }
+
+  std::unique_ptr<Session> make_session(std::int64_t epoch) {
+    stages_.set(epoch);
+    SessionOptions options = options_.session();
+    for (const auto& [path, at] : stages_.joins())
+      if (at > 1 && at <= epoch) options.update.since[path] = at;
+    return std::make_unique<Session>(model_, loss_, optimizer_, spec_, data_.train, options);
+  }
+
+  /// Paths that training changes in a later epoch.
+  std::vector<std::string> later() const {
+    std::vector<std::string> out;
+    for (const auto& [path, at] : stages_.joins())
+      if (at > stage_ && at <= options_.epochs) out.push_back(path);
+    return out;
+  }
+
+  /// The graph in which this epoch's parameters are trained, with the states of the one before.
+  void enter_stage(std::int64_t epoch) {
+    if (stages_.same(stage_, epoch)) return;
+    const std::int64_t step = session_->step();
+    std::vector<std::pair<std::string, Array>> states;
+    for (const auto& [name, array] : session_->states()) states.emplace_back(name, array.clone());
+    add_skipped(session_->bound());
+    session_.reset();
+    stage_ = epoch;
+    session_ = make_session(epoch);
+    session_->take(states, step);
+    run_.set_session(*session_);
+    run_.set_later(later());
+  }
+
   void run_epoch(std::int64_t epoch) {
     run_.set_epoch(epoch);
-    entered_ = session_.step();
+    if (session_->step() == (epoch - 1) * length_.epoch) enter_stage(epoch);
+    entered_ = session_->step();
     epoch_start_ = Clock::now();
-    if (entered_ == (epoch - 1) * session_.steps_per_epoch()) {
-      session_.bound().reset();
+    if (entered_ == (epoch - 1) * session_->steps_per_epoch()) {
+      session_->bound().reset();
       for (const auto& callback : options_.callbacks) callback->epoch_start(run_);
     }
-    if (!run_steps(std::min(total_, epoch * session_.steps_per_epoch()))) return;
+    if (!run_steps(std::min(total_, epoch * session_->steps_per_epoch()))) return;
     if (irregular(epoch)) end();
     finish_epoch(epoch);
   }
@@ -108,12 +157,12 @@ class Fit {
   /// A record that a longer run would not have: it comes after the last checkpoint.
   bool irregular(std::int64_t epoch) const {
     return run_.stopping() || run_.ended_inside_epoch() ||
-           (session_.step() >= total_ && epoch % options_.evaluate_every != 0);
+           (session_->step() >= total_ && epoch % options_.evaluate_every != 0);
   }
 
   /// False when the loss was lost and the run put back.
   bool run_steps(std::int64_t end) {
-    while (session_.step() < end && !run_.stopping()) {
+    while (session_->step() < end && !run_.stopping()) {
       try {
         chunk(end);
       } catch (const NonFinite& e) {
@@ -133,8 +182,8 @@ class Fit {
 
   void observe() {
     if (options_.observer == nullptr) return;
-    options_.observer->progress({run_.epoch(), options_.epochs, session_.step(), total_,
-                                 session_.bound().mean_loss(), samples_per_s()});
+    options_.observer->progress({run_.epoch(), options_.epochs, session_->step(), total_,
+                                 session_->bound().mean_loss(), samples_per_s()});
     if (!options_.observer->stop()) return;
     run_.history().stopped = true;
     run_.stop("");
@@ -148,27 +197,27 @@ class Fit {
 
   void run_chunk(std::int64_t end) {
     const auto start = Clock::now();
-    if (verified_ < options_.verify_steps) return ++verified_, session_.run_verified();
+    if (verified_ < options_.verify_steps) return ++verified_, session_->run_verified();
     for (const auto& callback : options_.callbacks)
-      end = std::min(end, callback->pause_after(session_.step()));
-    const std::int64_t steps = std::min(chunk_.steps(), end - session_.step());
-    session_.run(steps);
+      end = std::min(end, callback->pause_after(session_->step()));
+    const std::int64_t steps = std::min(chunk_.steps(), end - session_->step());
+    session_->run(steps);
     chunk_.took(steps, seconds_since(start));
   }
 
   double samples_per_s() const {
     const double rows =
-        static_cast<double>((session_.step() - entered_) * std::min(options_.batch, data_.train.count()));
+        static_cast<double>((session_->step() - entered_) * std::min(options_.batch, data_.train.count()));
     return rows / std::max(seconds_since(epoch_start_), 1e-9);
   }
 
   void finish_epoch(std::int64_t epoch) {
-    EpochRecord record{epoch, session_.step(), session_.bound().mean_loss(), {}, samples_per_s(), 0, 0};
-    const bool last = session_.step() >= total_ || run_.stopping();
-    if (data_.validation && (last || epoch % options_.evaluate_every == 0))
-      record.validation = evaluator().run();
+    EpochRecord record{epoch, session_->step(), session_->bound().mean_loss(), {}, samples_per_s(), 0, 0};
+    const bool last = session_->step() >= total_ || run_.stopping();
+    if (data_.validation && (last || epoch % options_.evaluate_every == 0)) record.validation = evaluate();
     record.seconds = run_.seconds();
     record.lr = run_.lr();
+    for (const auto& callback : options_.callbacks) callback->measure(run_, record);
     run_.history().epochs.push_back(record);
     for (const auto& callback : options_.callbacks) callback->epoch(run_, record);
     if (options_.observer != nullptr) options_.observer->epoch(record);
@@ -180,25 +229,34 @@ class Fit {
     for (const auto& callback : options_.callbacks) callback->end(run_);
   }
 
-  Evaluator& evaluator() {
+  Evaluation evaluate() {
+    const auto weights = [this](const std::string& path) { return run_.evaluated(path); };
     if (!evaluator_)
-      evaluator_.emplace(
-          model_, loss_, metrics_, spec_, *data_.validation, options_.evaluation_batch(),
-          [this](const std::string& path) { return run_.evaluated(path); }, options_.compile);
-    return *evaluator_;
+      evaluator_.emplace(model_, loss_, metrics_, spec_, *data_.validation, options_.evaluation_batch(),
+                         weights, options_.compile);
+    else if (shown_ != run_.shown() || run_.shows())
+      evaluator_->bind(weights);
+    shown_ = run_.shown();
+    return evaluator_->run();
   }
 
   const Model& model_;
   const nn::LossFn& loss_;
+  const optim::Optimizer& optimizer_;
   const TrainingData& data_;
   TrainerOptions options_;
   const Metrics& metrics_;
   DataSpec spec_;
-  Session session_;
+  Stages stages_;
+  RunLength length_;
+  std::optional<Checkpoint> checkpoint_;  ///< to go on from
+  std::int64_t stage_;                    ///< an epoch of the present stage
+  std::unique_ptr<Session> session_;
   std::int64_t total_;
   Run run_;
   ChunkSize chunk_;
   std::optional<Evaluator> evaluator_;
+  std::int64_t shown_ = 0;
   std::int64_t entered_ = 0;   ///< the step at which this epoch began in this process
   std::int64_t verified_ = 0;  ///< steps run beside the interpreter
   bool first_ = true;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tightloop::train {
@@ -29,6 +30,8 @@ struct EpochRecord {
   double samples_per_s = 0;
   double seconds = 0;  ///< since the run began, those before a resume included
   double lr = 0;       ///< of the epoch's last step
+  /// What callbacks measured, by name; metrics.csv has a column for each.
+  std::vector<std::pair<std::string, double>> extra = {};
 };
 
 struct History {

@@ -3,6 +3,7 @@
 #include <tightloop/data/column_rule.h>
 #include <tightloop/data/window.h>
 #include <tightloop/optim/gradient_rules.h>
+#include <tightloop/train/stages.h>
 #include <tightloop/train/value.h>
 #include <tightloop/train/weights.h>
 
@@ -143,6 +144,8 @@ struct Job {
     std::int64_t accumulate = 1;      ///< batches of an update
     std::vector<std::string> freeze;  ///< patterns
     std::string freeze_where;
+    std::vector<Thaw> unfreeze;
+    std::string frozen_norm = "train";  ///< train, or evaluate: what a frozen batch_norm does in training
     /// Callbacks by the names of callbacks/index.def, as job_callback() reads them.
     std::vector<std::pair<std::string, Value>> callbacks;
     std::vector<Choice> metrics;

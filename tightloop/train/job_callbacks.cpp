@@ -23,6 +23,12 @@ OptionValue main_value(const CallbackDef& def, const Value& v) {
 
 Options options_of(const CallbackDef& def, const Value& v) {
   Options out;
+  if (const auto* names = v.as<Value::List>(); names != nullptr && def.main.empty()) {
+    for (const Value& name : *names) out.set(keys::text(name), true);
+    return out;
+  }
+  if (def.main.empty() && v.as<Value::Table>() == nullptr && v.as<bool>() == nullptr)
+    wrong(v, "true, a list of names or a table");
   if (const auto* table = v.as<Value::Table>()) {
     for (const auto& [name, value] : *table)
       out.set(name, name == def.main ? main_value(def, value) : to_option(value));

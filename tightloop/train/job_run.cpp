@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/train/callbacks/checkpoint.h>
+#include <tightloop/train/check_run.h>
 #include <tightloop/train/choice.h>
 #include <tightloop/train/job_callbacks.h>
 #include <tightloop/train/job_run.h>
@@ -91,6 +92,8 @@ TrainerOptions options_of(const Job& job) {
   o.update.accumulate = job.train.accumulate;
   o.plateau_metric = schedule.monitor;
   o.callbacks = job_callbacks(job);
+  o.unfreeze = job.train.unfreeze;
+  o.frozen_norm_evaluates = job.train.frozen_norm == "evaluate";
   o.compile.threads = static_cast<int>(job.train.threads);
   o.compile.backend = job.train.backend == "reference" ? Backend::reference : Backend::cpu;
   return o;
@@ -233,6 +236,7 @@ History run_job(PreparedJob& prepared, const std::string& directory, Observer* o
                 const std::string& resume) {
   if (!resume.empty() && !can_resume(prepared.job))
     throw Error("optimizer " + prepared.job.train.optimizer.name + ": has no checkpoints to go on from");
+  check_run(prepared);
   RunDirectory run(directory, weight_bytes(prepared) + kRoomForTheRest,
                    resume.empty() ? RunDirectory::Begin::anew : RunDirectory::Begin::resume);
   Recorder recorder(run, prepared.metric_names, observer);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/io/state_dict.h>
-#include <tightloop/nn/metrics/metric.h>
+#include <tightloop/train/fingerprint.h>
+#include <tightloop/train/history_table.h>
 #include <tightloop/train/run.h>
 
 #include <fmt/format.h>
@@ -16,7 +17,9 @@ namespace {
 constexpr const char* kHistory = "@history";
 constexpr const char* kNumbers = "@run";
 constexpr const char* kCallback = "@callback.";
-constexpr std::int64_t kOwnColumns = 7;  // of the history's table, before the metrics
+// In the metadata.
+constexpr const char* kColumns = "history";
+constexpr const char* kData = "data";
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -28,24 +31,22 @@ std::string walk_text(const TrainerOptions& o, std::int64_t rows) {
                      o.drop_last, o.seed);
 }
 
-bool may_be_missing(const std::string& state) { return state == kRateScale || state.starts_with(kAverage); }
-
-/// "top_k_2" is the second metric called top_k.
-const nn::MetricDef* metric_of(const std::string& column) {
-  if (const auto* def = nn::find_metric(column)) return def;
-  return nn::find_metric(column.substr(0, column.find_last_of('_')));
+/// States that a job may ask for in the middle of a run.
+bool may_be_missing(const std::string& state) {
+  return state == kRateScale || state.starts_with(kAverage) || state.starts_with(kEpochSum) ||
+         state.starts_with(kSpike);
 }
 
 }  // namespace
 
-Run::Run(const Model& model, const TrainerOptions& options, Session& session, double base_lr, bool validates,
-         std::int64_t rows)
+Run::Run(const Model& model, const TrainerOptions& options, Session& session, double base_lr, RunFacts facts,
+         const TrainingData& data)
     : model_(model),
       options_(options),
-      session_(session),
+      session_(&session),
       base_lr_(base_lr),
-      validates_(validates),
-      rows_(rows),
+      facts_(std::move(facts)),
+      data_(data),
       lr_(base_lr),
       started_(now()) {}
 
@@ -60,29 +61,11 @@ void Run::note(const std::string& text) const {
   if (options_.observer != nullptr) options_.observer->note(text);
 }
 
-std::vector<std::string> Run::metric_columns() const {
-  std::vector<std::string> out{"train_loss"};
-  if (!validates_) return out;
-  out.emplace_back("validation_loss");
-  out.insert(out.end(), options_.metrics.begin(), options_.metrics.end());
-  return out;
-}
-
-void Run::check_metric(const std::string& who, const std::string& name) const {
-  const auto known = metric_columns();
-  if (std::find(known.begin(), known.end(), name) == known.end())
-    throw Error(fmt::format("{}: there is no metric '{}' to watch{}; there are {}{}", who, name,
-                            suggestion(name, known), fmt::join(known, ", "),
-                            validates_ ? "" : " (there are no validation rows)"));
-}
-
-optim::Direction Run::direction_of(const std::string& name) const {
-  const auto* def = name.ends_with("_loss") ? nullptr : metric_of(name);
-  return def != nullptr && def->greater_is_better ? optim::Direction::max : optim::Direction::min;
-}
-
 std::optional<double> Run::value_of(const EpochRecord& record, const std::string& name) const {
   if (name == "train_loss") return record.train_loss;
+  for (const auto& [extra, value] : record.extra)
+    if (extra == name) return value;
+  if (std::find(facts_.measures.begin(), facts_.measures.end(), name) != facts_.measures.end()) return {};
   if (!record.validation) return {};
   if (name == "validation_loss") return record.validation->loss;
   const auto found = std::find(options_.metrics.begin(), options_.metrics.end(), name);
@@ -91,8 +74,8 @@ std::optional<double> Run::value_of(const EpochRecord& record, const std::string
 }
 
 double Run::lr() {
-  if (session_.bound().step().graph.output(kRate) != nullptr && session_.has_run())
-    lr_ = session_.program().result(kRate).at(0);
+  if (session_->bound().step().graph.output(kRate) != nullptr && session_->has_run())
+    lr_ = session_->program().result(kRate).at(0);
   return lr_;
 }
 
@@ -105,68 +88,83 @@ void Run::scale_rate(const std::string& who, double scale) {
     own->second = scale;
   double product = 1;
   for (const auto& [name, value] : scales_) product *= value;
-  session_.program().state(kRateScale).set(0, product);
+  session_->program().state(kRateScale).set(0, product);
+}
+
+void Run::set_session(Session& session) {
+  session_ = &session;
+  ++shown_;
+}
+
+void Run::show(std::function<std::optional<Array>(const std::string& path)> weights) {
+  weights_ = std::move(weights);
+  ++shown_;
 }
 
 Array Run::evaluated(const std::string& path) {
+  if (weights_)
+    if (auto found = weights_(path)) return *found;
   const std::string average = std::string(kAverage) + path;
-  if (session_.update().evaluate_average && session_.has_state(average))
-    return session_.program().state(average);
-  return session_.has_state(path) ? session_.program().state(path) : model_.module->state(path).array();
+  if (session_->update().evaluate_average && session_->has_state(average))
+    return session_->program().state(average);
+  return session_->has_state(path) ? session_->program().state(path)
+                                   : model_.module->state(path).variable().shared();
 }
 
 std::vector<std::pair<std::string, Array>> Run::changing() {
   std::vector<std::pair<std::string, Array>> out;
-  for (const auto& path : session_.bound().step().parameters)
-    if (session_.bound().step().graph.output(path) != nullptr)
-      out.emplace_back(path, session_.program().state(path));
+  for (const auto& path : session_->bound().step().parameters)
+    if (session_->bound().step().graph.output(path) != nullptr)
+      out.emplace_back(path, session_->program().state(path));
+  for (const auto& path : later_)
+    if (session_->bound().step().graph.output(path) == nullptr)
+      out.emplace_back(path, model_.module->state(path).variable().exclusive());
   return out;
 }
 
-Array Run::history_table() const {
-  const auto columns = kOwnColumns + static_cast<std::int64_t>(options_.metrics.size());
-  Array out(DType::f64, {static_cast<std::int64_t>(history_.epochs.size()), columns});
-  std::int64_t at = 0;
-  for (const EpochRecord& e : history_.epochs) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    for (const double v : {static_cast<double>(e.epoch), static_cast<double>(e.step), e.train_loss,
-                           e.samples_per_s, e.seconds, e.lr, e.validation ? e.validation->loss : nan})
-      out.set(at++, v);
-    for (std::size_t m = 0; m < options_.metrics.size(); ++m)
-      out.set(at++, e.validation ? e.validation->metrics.at(m) : nan);
-  }
-  return out;
-}
+namespace {
 
-void Run::read_history(const Array& table) {
-  const auto columns = table.dims().at(1);
-  const auto metrics = static_cast<std::int64_t>(options_.metrics.size());
-  for (std::int64_t row = 0; row < table.dims()[0]; ++row) {
-    const auto at = [&](std::int64_t column) { return table.at(row * columns + column); };
-    EpochRecord e{
-        static_cast<std::int64_t>(at(0)), static_cast<std::int64_t>(at(1)), at(2), {}, at(3), at(4), at(5)};
-    if (!std::isnan(at(6))) {
-      e.validation = Evaluation{at(6), {}};
-      for (std::int64_t m = 0; m < metrics; ++m)
-        e.validation->metrics.push_back(kOwnColumns + m < columns ? at(kOwnColumns + m)
-                                                                  : std::numeric_limits<double>::quiet_NaN());
-    }
-    history_.epochs.push_back(std::move(e));
+/// Fills a checkpoint with copies, into arrays of another one that are at the same place.
+class Copies {
+ public:
+  explicit Copies(Checkpoint spare) : spare_(std::move(spare.tensors)) {}
+  void add(std::string name, const Array& value) {
+    Array own;
+    if (out_.size() < spare_.size() && spare_[out_.size()].second.type_string() == value.type_string())
+      own = std::move(spare_[out_.size()].second);
+    else
+      return out_.emplace_back(std::move(name), value.clone()), void();
+    std::memcpy(own.bytes(), value.bytes(), value.size_bytes());
+    out_.emplace_back(std::move(name), std::move(own));
   }
-}
+  std::vector<std::pair<std::string, Array>> take() { return std::move(out_); }
 
-Checkpoint Run::checkpoint() {
+ private:
+  std::vector<std::pair<std::string, Array>> spare_, out_;
+};
+
+}  // namespace
+
+Checkpoint Run::checkpoint(Checkpoint spare) {
+  if (fingerprint_.empty()) fingerprint_ = fingerprint(data_);
   std::string weights;  // for load_weights
   for (const auto& s : model_.module->states()) weights += s.path + "\n";
-  Checkpoint out{step(), {}, {{"walk", walk_text(options_, rows_)}, {"weights", weights}}};
-  for (const auto& [name, state] : session_.states()) out.tensors.emplace_back(name, state.clone());
+  Checkpoint out{step(),
+                 {},
+                 {{"walk", walk_text(options_, data_.train.count())},
+                  {"weights", weights},
+                  {kColumns, history_columns(history_.epochs, options_.metrics)},
+                  {kData, fingerprint_}}};
+  Copies copies(std::move(spare));
+  for (const auto& [name, state] : session_->states()) copies.add(name, state);
   for (const auto& s : model_.module->states())
-    if (!session_.has_state(s.path)) out.tensors.emplace_back(s.path, s.array().clone());
-  out.tensors.emplace_back(kHistory, history_table());
-  out.tensors.emplace_back(kNumbers, Array::of<double>({2}, {seconds(), lr()}));
+    if (!session_->has_state(s.path)) copies.add(s.path, s.variable().shared());
+  copies.add(kHistory, history_table(history_.epochs, options_.metrics));
+  copies.add(kNumbers, Array::of<double>({2}, {seconds(), lr()}));
   for (const auto& callback : options_.callbacks)
     for (const auto& [name, value] : callback->save())
-      out.tensors.emplace_back(fmt::format("{}{}.{}", kCallback, callback->name(), name), value.clone());
+      copies.add(fmt::format("{}{}.{}", kCallback, callback->name(), name), value);
+  out.tensors = copies.take();
   return out;
 }
 
@@ -201,18 +199,33 @@ Saved saved_of(const Checkpoint& checkpoint, std::string_view callback) {
 
 }  // namespace
 
+void Run::check_data(const Checkpoint& checkpoint, const std::string& name) {
+  fingerprint_ = fingerprint(data_);
+  const auto before = checkpoint.metadata.find(kData);
+  if (before == checkpoint.metadata.end()) return;
+  const std::string difference = fingerprint_difference(before->second, fingerprint_);
+  if (!difference.empty())
+    throw Error(
+        fmt::format("{}: the data is not what the run began with: {}; bring it back, or start anew in "
+                    "another folder (model.weights takes the weights of a checkpoint)",
+                    name, difference));
+}
+
 void Run::resume(const Checkpoint& checkpoint, const std::string& name) {
   const auto walk = checkpoint.metadata.find("walk");
-  const std::string own = walk_text(options_, rows_);
+  const std::string own = walk_text(options_, data_.train.count());
   if (walk != checkpoint.metadata.end() && walk->second != own)
     throw Error(fmt::format("{}: belongs to a run over other data or in another order ({}, now {})", name,
                             walk->second, own));
-  const auto states = session_.states();
+  check_data(checkpoint, name);
+  const auto states = session_->states();
   check_fit(states, checkpoint, name);
   const Array *history = checkpoint.find(kHistory), *numbers = checkpoint.find(kNumbers);
-  if (history == nullptr || history->rank() != 2 || history->dims()[1] < kOwnColumns || numbers == nullptr ||
+  const auto columns = checkpoint.metadata.find(kColumns);
+  if (history == nullptr || columns == checkpoint.metadata.end() || numbers == nullptr ||
       numbers->count() != 2)
     throw Error(name + ": is no checkpoint of a run that this version can go on with");
+  auto epochs = read_history(*history, columns->second, options_.metrics, name);
   for (const auto& [state, array] : states) {
     Array view = array;
     if (const Array* found = checkpoint.find(state))
@@ -220,12 +233,12 @@ void Run::resume(const Checkpoint& checkpoint, const std::string& name) {
   }
   for (const auto& [state, array] : states)
     if (state.starts_with(kAverage) && checkpoint.find(state) == nullptr)
-      session_.program().set_state(state, session_.program().state(state.substr(kAverage.size())));
+      session_->program().set_state(state, session_->program().state(state.substr(kAverage.size())));
   for (const auto& s : model_.module->states())
-    if (const Array* found = checkpoint.find(s.path); found != nullptr && !session_.has_state(s.path))
+    if (const Array* found = checkpoint.find(s.path); found != nullptr && !session_->has_state(s.path))
       s.assign(*found);
-  session_.go_on_at(checkpoint.step);
-  read_history(*history);
+  session_->go_on_at(checkpoint.step);
+  history_.epochs = std::move(epochs);
   seconds_before_ = numbers->at(0);
   lr_ = numbers->at(1);
   for (const auto& callback : options_.callbacks)

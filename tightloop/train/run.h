@@ -4,6 +4,7 @@
 #include <tightloop/train/checkpoint.h>
 #include <tightloop/train/trainer.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,15 +15,18 @@ namespace tightloop::train {
 /// A training in progress, as callbacks see and steer it.
 class Run {
  public:
-  Run(const Model& model, const TrainerOptions& options, Session& session, double base_lr, bool validates,
-      std::int64_t rows);
+  Run(const Model& model, const TrainerOptions& options, Session& session, double base_lr, RunFacts facts,
+      const TrainingData& data);
 
-  Session& session() { return session_; }
-  const Session& session() const { return session_; }
+  Session& session() { return *session_; }
+  const Session& session() const { return *session_; }
+  /// Goes on with another session, which has taken the states of the one before.
+  void set_session(Session& session);
+  const Model& model() const { return model_; }
   const TrainerOptions& options() const { return options_; }
   const History& history() const { return history_; }
   History& history() { return history_; }
-  std::int64_t step() const { return session_.step(); }
+  std::int64_t step() const { return session_->step(); }
   std::int64_t epoch() const { return epoch_; }  ///< from 1
   void set_epoch(std::int64_t epoch) { epoch_ = epoch; }
   /// Since the run began, those before a resume included.
@@ -31,16 +35,13 @@ class Run {
   /// Ends the run after the present chunk or epoch; the first reason counts.
   void stop(std::string reason);
   bool stopping() const { return stopping_; }
-  bool ended_inside_epoch() const { return step() % session_.steps_per_epoch() != 0; }
+  bool ended_inside_epoch() const { return step() % session_->steps_per_epoch() != 0; }
   void note(const std::string& text) const;
 
   /// The metric that is watched when none is named: the validation loss, or the training loss.
-  std::string usual_metric() const { return validates_ ? "validation_loss" : "train_loss"; }
-  /// Throws Error, suggesting the nearest, unless epochs have a metric `name`.
-  void check_metric(const std::string& who, const std::string& name) const;
-  /// Which values of a metric are better.
-  optim::Direction direction_of(const std::string& name) const;
-  /// None when the epoch had no validation.
+  std::string usual_metric() const { return facts_.usual_metric(); }
+  const RunFacts& facts() const { return facts_; }
+  /// None when the epoch had no such value.
   std::optional<double> value_of(const EpochRecord& record, const std::string& name) const;
 
   /// The optimizer's.
@@ -52,25 +53,33 @@ class Run {
 
   /// The present value of a parameter or buffer that evaluations see: an average where there are some.
   Array evaluated(const std::string& path);
-  /// Everything that training changes of the model: path and present value, as views.
+  /// From now on evaluations see what `weights` finds; where it finds nothing (an empty optional), the
+  /// present values.
+  void show(std::function<std::optional<Array>(const std::string& path)> weights);
+  /// Changes when evaluated() has other memory than before.
+  std::int64_t shown() const { return shown_; }
+  /// True while show() decides; then evaluated() may make what it gives, and must be asked each time.
+  bool shows() const { return weights_ != nullptr; }
+  /// Paths that join the training later, which changing() is to name too.
+  void set_later(std::vector<std::string> paths) { later_ = std::move(paths); }
+  /// Everything that training changes of the model, now or later: path and present value, as views.
   std::vector<std::pair<std::string, Array>> changing();
 
-  /// Copies all that makes the rest of the run.
-  Checkpoint checkpoint();
+  /// Copies all that makes the rest of the run, into the memory of `spare` where it fits.
+  Checkpoint checkpoint(Checkpoint spare = {});
   /// Goes on from there. Throws Error listing what does not fit.
   void resume(const Checkpoint& checkpoint, const std::string& name);
 
  private:
-  std::vector<std::string> metric_columns() const;
-  Array history_table() const;
-  void read_history(const Array& table);
+  void check_data(const Checkpoint& checkpoint, const std::string& name);
 
   const Model& model_;
   const TrainerOptions& options_;
-  Session& session_;
+  Session* session_;
   double base_lr_;
-  bool validates_;
-  std::int64_t rows_;
+  RunFacts facts_;
+  const TrainingData& data_;
+  std::string fingerprint_;  ///< made when it is first needed
   std::int64_t epoch_ = 1;
   bool stopping_ = false;
   History history_;
@@ -78,6 +87,9 @@ class Run {
   double seconds_before_ = 0;
   double started_;
   std::vector<std::pair<std::string, double>> scales_;
+  std::vector<std::string> later_;
+  std::function<std::optional<Array>(const std::string& path)> weights_;
+  std::int64_t shown_ = 0;
 };
 
 }  // namespace tightloop::train

@@ -2,12 +2,14 @@
 #include <tightloop/base/file.h>
 #include <tightloop/io/safetensors.h>
 #include <tightloop/train/checkpoint.h>
+#include <tightloop/train/history_table.h>
 #include <tightloop/train/run_directory.h>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
@@ -80,12 +82,18 @@ void check_writable(const std::string& path, std::uintmax_t bytes) {
 
 std::string number(double v) { return std::isnan(v) ? "nan" : fmt::format("{}", v); }
 
-std::string line_of(const EpochRecord& e, std::size_t metrics) {
+std::string line_of(const EpochRecord& e, std::size_t metrics, const std::vector<std::string>& extra) {
   std::string out = fmt::format("{},{},{},{}", e.epoch, e.step, number(e.train_loss),
                                 e.validation ? number(e.validation->loss) : "");
   for (std::size_t i = 0; i < metrics; ++i)
     out += "," + (e.validation ? number(e.validation->metrics[i]) : "");
-  return out + fmt::format(",{},{:.1f},{:.3f}\n", number(e.lr), e.samples_per_s, e.seconds);
+  out += fmt::format(",{},{:.1f},{:.3f}", number(e.lr), e.samples_per_s, e.seconds);
+  for (const auto& name : extra) {
+    const auto own =
+        std::find_if(e.extra.begin(), e.extra.end(), [&](const auto& v) { return v.first == name; });
+    out += "," + (own == e.extra.end() ? "" : number(own->second));
+  }
+  return out + "\n";
 }
 
 Json to_json(const SplitRecord& s) {
@@ -215,8 +223,11 @@ void RunDirectory::write_metrics(const std::vector<EpochRecord>& epochs,
                                  const std::vector<std::string>& metrics) {
   std::string text = "epoch,step,train_loss,validation_loss";
   for (const auto& m : metrics) text += "," + m;
-  text += ",lr,samples_per_s,seconds\n";
-  for (const EpochRecord& e : epochs) text += line_of(e, metrics.size());
+  const auto extra = extra_names(epochs);
+  text += ",lr,samples_per_s,seconds";
+  for (const auto& name : extra) text += "," + name;
+  text += "\n";
+  for (const EpochRecord& e : epochs) text += line_of(e, metrics.size(), extra);
   write_file(unfinished(kMetrics), text, false);
 }
 

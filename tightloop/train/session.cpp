@@ -20,16 +20,6 @@ void check_epoch(const DataPart& part, const SessionOptions& options) {
         part.count(), options.batch));
 }
 
-RunLength length_of(const DataPart& part, const SessionOptions& options) {
-  check_epoch(part, options);
-  Sampling s{.rows = part.count(), .batch = options.batch, .drop_last = options.drop_last};
-  RunLength out{s.steps_per_epoch(), 0};
-  if (__builtin_mul_overflow(options.epochs, out.epoch, &out.run))
-    out.run = std::numeric_limits<std::int64_t>::max();
-  if (options.max_steps > 0) out.run = std::min(out.run, options.max_steps);
-  return out;
-}
-
 /// Rules about the number of rows show before the first step.
 void check_batches(const StepGraph& step, const Sampling& sampling) {
   const std::int64_t full = std::min(sampling.batch, sampling.count());
@@ -69,14 +59,23 @@ const char* advice(const Origin& cause, std::int64_t step) {
 
 }  // namespace
 
+RunLength run_length(const DataPart& part, const SessionOptions& options) {
+  check_epoch(part, options);
+  Sampling s{.rows = part.count(), .batch = options.batch, .drop_last = options.drop_last};
+  RunLength out{s.steps_per_epoch(), 0};
+  if (__builtin_mul_overflow(options.epochs, out.epoch, &out.run))
+    out.run = std::numeric_limits<std::int64_t>::max();
+  if (options.max_steps > 0) out.run = std::min(out.run, options.max_steps);
+  return out;
+}
+
 Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                  const DataSpec& data, const DataPart& part, const SessionOptions& options)
     : model_(model),
       update_(options.update),
-      length_(length_of(part, options)),
-      bound_(
-          training_step(model, loss, optimizer, walked(data, part, options.shuffle), options.update, length_),
-          part, options.compile),
+      length_(run_length(part, options)),
+      data_(walked(data, part, options.shuffle)),
+      bound_(training_step(model, loss, optimizer, data_, options.update, length_), part, options.compile),
       sampling_(bound_.sampling(options.batch, options.shuffle, options.drop_last, options.seed)),
       seed_(options.seed) {
   check_batches(bound_.step(), sampling_);
@@ -108,6 +107,7 @@ void Session::bind_parameters() {
 void Session::start_states() {
   for (const auto& name : program().state_names()) {
     if (name == kRateScale) program().set_state(name, Array::scalar<double>(1));
+    if (name == kSpikeStep) program().set_state(name, Array::scalar<std::int64_t>(-1));
     if (name.starts_with(kAverage)) program().set_state(name, program().state(name.substr(kAverage.size())));
   }
 }
@@ -128,10 +128,26 @@ std::vector<Array> Session::copy() const {
   return out;
 }
 
+void Session::copy_to(std::vector<Array>& copies) const {
+  copies.resize(states_.size());
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (copies[i].type_string() == states_[i].type_string())
+      std::memcpy(copies[i].bytes(), states_[i].bytes(), states_[i].size_bytes());
+    else
+      copies[i] = states_[i].clone();
+  }
+}
+
 void Session::go_to(const std::vector<Array>& states, std::int64_t step) {
   require(states.size() == states_.size(), "Session::go_to: other states");
   for (std::size_t i = 0; i < states_.size(); ++i)
     std::memcpy(states_[i].bytes(), states[i].bytes(), states_[i].size_bytes());
+  step_ = step;
+}
+
+void Session::take(const std::vector<std::pair<std::string, Array>>& states, std::int64_t step) {
+  for (const auto& [name, value] : states)
+    if (has_state(name)) program().set_state(name, value);
   step_ = step;
 }
 
@@ -159,7 +175,22 @@ void Session::run(std::int64_t steps) {
   ran_ = true;
   step_ += steps;
   bound_.check_data();
+  check_spike();
   if (bound_.bad_step() >= 0 || !parameters_finite()) explain(step_);
+}
+
+/// A spike leaves the states as they were before its step.
+void Session::check_spike() {
+  if (update_.spike.factor == 0) return;
+  const std::int64_t spike = program().state(kSpikeStep).int_at(0), bad = bound_.bad_step();
+  if (spike < 0 || (bad >= 0 && bad < spike)) return;
+  go_back();
+  bound_.run(sampling_, step_, spike - step_);
+  step_ = spike;
+  throw NonFinite(
+      fmt::format("step {}: the loss jumped to more than {:.6g} times its running average of {:.6g}", spike,
+                  1 + update_.spike.factor, program().state(kSpikeMean).at(0)),
+      spike);
 }
 
 void Session::run_verified() {
@@ -201,7 +232,8 @@ void Session::explain(std::int64_t end) {
   throw NonFinite(fmt::format("step {}: {} not finite{}{}", bad >= 0 ? bad : origin,
                               bad >= 0 ? "the loss is" : "the update made a parameter",
                               none ? "" : fmt::format("; it began in step {} with {}", origin, cause.text),
-                              advice(cause, origin)));
+                              advice(cause, origin)),
+                  bad >= 0 ? bad : origin);
 }
 
 }  // namespace tightloop::train

@@ -12,7 +12,12 @@ namespace tightloop::train {
 /// The loss or a parameter became NaN or infinite. The model holds the last good weights when this is thrown.
 class NonFinite : public Error {
  public:
-  using Error::Error;
+  explicit NonFinite(const std::string& what, std::int64_t step = -1) : Error(what), step_(step) {}
+  /// The step whose loss or update it was, or -1.
+  std::int64_t step() const { return step_; }
+
+ private:
+  std::int64_t step_;
 };
 
 struct SessionOptions {
@@ -25,6 +30,9 @@ struct SessionOptions {
   std::int64_t epochs = 1;     ///< with max_steps, the length of the run
   std::int64_t max_steps = 0;  ///< 0: no limit
 };
+
+/// Steps of an epoch and of the run. Throws Error when an epoch would have no step.
+RunLength run_length(const DataPart& part, const SessionOptions& options);
 
 /// A training run between its epochs: the compiled step, where it stands, and how to get out when a step
 /// fails.
@@ -41,6 +49,7 @@ class Session {
   std::int64_t steps() const { return length_.run; }
   const Sampling& sampling() const { return sampling_; }
   const UpdateOptions& update() const { return update_; }
+  const DataSpec& data() const { return data_; }
   BoundStep& bound() { return bound_; }
   const BoundStep& bound() const { return bound_; }
   Program& program() { return bound_.program(); }
@@ -58,8 +67,12 @@ class Session {
   bool has_state(const std::string& name) const;
   /// Copies of all states, in the order of states().
   std::vector<Array> copy() const;
+  /// The same into `copies` where they fit, so that nothing is allocated the next time.
+  void copy_to(std::vector<Array>& copies) const;
   /// Back to copies that were taken before step `step`.
   void go_to(const std::vector<Array>& states, std::int64_t step);
+  /// Takes the values of states of another session of this run by their names.
+  void take(const std::vector<std::pair<std::string, Array>>& states, std::int64_t step);
   /// The states were written from outside; the next step is `step`.
   void go_on_at(std::int64_t step);
 
@@ -69,12 +82,14 @@ class Session {
   void keep();
   void go_back();
   bool parameters_finite() const;
+  void check_spike();
   [[noreturn]] void explain(std::int64_t end);
   std::int64_t first_bad_update(std::int64_t last);
 
   const Model& model_;
   UpdateOptions update_;
   RunLength length_;
+  DataSpec data_;
   BoundStep bound_;
   Sampling sampling_;
   std::uint64_t seed_;

@@ -2,6 +2,7 @@
 #include <tightloop/engine/gradients.h>
 #include <tightloop/engine/trace.h>
 #include <tightloop/ops/functions.h>
+#include <tightloop/optim/clip.h>
 #include <tightloop/optim/lbfgs.h>
 #include <tightloop/train/read_batch.h>
 #include <tightloop/train/step.h>
@@ -81,6 +82,29 @@ class Builder {
     accumulate(kWeightSum, loss.weight);
     const Tensor bad = add_state(kBadStep, kCounter);
     add_output(kBadStep, select(logical_and(bad < 0.0, logical_not(is_finite(loss.total))), step_, bad));
+  }
+
+  /// A running average of the losses, and the first step whose loss is far above it; such a loss is left out.
+  void watch_spikes(const Tensor& loss, const SpikeRule& rule) {
+    const Tensor mean = add_state(kSpikeMean, kSum), count = add_state(kSpikeCount, kSum);
+    const Tensor first = add_state(kSpikeStep, kCounter), value = cast(loss, DType::f64);
+    const double window = static_cast<double>(rule.window);
+    const Tensor spike = logical_and(count >= window, value > mean + rule.factor * abs(mean));
+    const Tensor next = count + 1.0,
+                 average = mean + (value - mean) / minimum(next, scalar(window, DType::f64));
+    add_output(kSpikeMean, select(spike, mean, average));
+    add_output(kSpikeCount, select(spike, count, next));
+    add_output(kSpikeStep, select(logical_and(first < 0.0, spike), step_, first));
+  }
+
+  /// Sums of the gradients' norm over the updates of an epoch.
+  void measure(const std::vector<Tensor>& gradients, const Tensor& ends) {
+    const Tensor norm = optim::global_norm(gradients), one = scalar(1, DType::f64),
+                 none = scalar(0, DType::f64);
+    const auto counted = [&](const Tensor& t) { return ends.defined() ? select(ends, t, none) : t; };
+    accumulate(kGradientNorm, counted(norm));
+    accumulate(kUpdates, counted(one));
+    add_output(kGradientNormMax, maximum(add_state(kGradientNormMax, kSum), counted(norm)));
   }
 
   void add_checks(const std::vector<nn::Check>& checks) {
@@ -167,8 +191,28 @@ Tensor rate_of(Builder& builder, const optim::Optimizer& rule, const UpdateOptio
                const RunLength& length, const Tensor& update) {
   Tensor rate = scheduled_rate(options, length, rule.lr(), update);
   if (options.scaled_rate) rate = rate * builder.add_state(kRateScale, kSum);
-  if (options.schedule != nullptr || options.scaled_rate) builder.add_output(kRate, rate);
+  if (options.schedule != nullptr || options.scaled_rate || options.averaging.start > 0)
+    builder.add_output(kRate, rate);
   return rate;
+}
+
+/// How fast an update goes; what moves is a result too.
+optim::Pace pace_of(Builder& builder, const optim::Optimizer& rule, const UpdateOptions& options,
+                    const RunLength& length, const Tensor& update) {
+  optim::Pace out{update, rate_of(builder, rule, options, length, update)};
+  if (rule.momentum()) out.momentum = scheduled_momentum(options, length, *rule.momentum(), update);
+  if (out.momentum.defined()) builder.add_output(kMomentum, out.momentum);
+  return out;
+}
+
+/// Paths of parameters that `trained` lacks.
+std::vector<std::string> others(const std::vector<nn::Module::NamedParameter>& parameters,
+                                const std::vector<nn::Module::NamedParameter>& trained) {
+  std::vector<std::string> out;
+  for (const auto& p : parameters)
+    if (std::none_of(trained.begin(), trained.end(), [&](const auto& t) { return t.path == p.path; }))
+      out.push_back(p.path);
+  return out;
 }
 
 /// Those that training changes: not frozen, and part of the loss.
@@ -228,16 +272,20 @@ void add_updates(Builder& builder, const std::vector<nn::Module::NamedParameter>
     slopes = accumulated(builder, trained, slopes, loss, count.ends);
     builder.set_update_end(count.ends);
   }
+  if (options.gradient_norm) builder.measure(slopes, count.ends);
   slopes = optim::apply(options.gradients, std::move(slopes), builder.seed(), builder.step());
+  const RunLength updates_of = length.updates(options.accumulate);
   std::vector<optim::Item> items;
   for (std::size_t i = 0; i < trained.size(); ++i) {
-    items.push_back({trained[i].path, values[i], slopes[i], {}});
+    const auto since = options.since.find(trained[i].path);
+    const std::int64_t before = since == options.since.end() ? 0 : (since->second - 1) * updates_of.epoch;
+    items.push_back({trained[i].path, values[i], slopes[i], {}, static_cast<double>(before)});
     for (const auto& slot : rule.slots())
       items.back().slots.push_back(
           builder.add_state(optim::slot_name(slot, trained[i].path), values[i].type()));
   }
-  const Tensor rate = rate_of(builder, rule, options, length.updates(options.accumulate), count.update);
-  const auto updates = optim::apply(rule, items, count.update, rate);
+  const auto updates = optim::apply(rule, items, pace_of(builder, rule, options, updates_of, count.update),
+                                    others(parameters, trained));
   for (std::size_t i = 0; i < items.size(); ++i) {
     trained[i].parameter->variable().assign(kept_unless(count.ends, updates[i].parameter, values[i]));
     for (std::size_t s = 0; s < rule.slots().size(); ++s)
@@ -300,6 +348,7 @@ StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim:
   const nn::LossValue value = loss(prediction, builder.batch_target(prediction));
   builder.add_output("loss", value.value);
   builder.add_loss(value);
+  if (options.spike.factor > 0) builder.watch_spikes(value.value, options.spike);
   builder.add_checks(context.checks);
   if (dynamic_cast<const optim::Lbfgs*>(&optimizer) != nullptr)
     add_gradient_sums(builder, parameters, value, optimizer);
@@ -308,6 +357,15 @@ StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim:
   StepGraph out = builder.finish(trace, std::move(context.checks), prediction.type(), options.ema);
   out.training = true;
   return out;
+}
+
+StepGraph statistics_step(const Model& model, const DataSpec& data) {
+  named_parameters(model);
+  Builder builder("statistics", data);
+  const Trace trace;
+  nn::Context context(true, builder.seed(), builder.step());
+  const Tensor prediction = predict(model, builder.batch_inputs());
+  return builder.finish(trace, {}, prediction.type());
 }
 
 StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metrics& metrics,

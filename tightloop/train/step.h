@@ -95,6 +95,8 @@ StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim:
 /// Accumulates loss and metrics of a batch; nothing else changes.
 StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metrics& metrics,
                           const DataSpec& data);
+/// Moves the buffers as a training step does, and nothing else: running statistics for given weights.
+StepGraph statistics_step(const Model& model, const DataSpec& data);
 /// Result `prediction` of a batch.
 StepGraph prediction_step(const Model& model, const DataSpec& data);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/check_run.h>
 #include <tightloop/train/fit_steps.h>
 #include <tightloop/train/fit_whole.h>
+#include <tightloop/train/frozen_norms.h>
 
 #include <fmt/format.h>
 
@@ -29,21 +31,6 @@ TrainingData with_evaluation_transforms(TrainingData data) {
   return data;
 }
 
-/// What lbfgs, which has no update in the step, cannot do.
-void check_plain(const TrainerOptions& o) {
-  const auto refuse = [](bool given, const char* what) {
-    if (given) throw Error(fmt::format("optimizer lbfgs: takes no {}", what));
-  };
-  refuse(o.update.schedule != nullptr, "schedule");
-  refuse(o.update.gradients.clip_norm > 0 || o.update.gradients.clip_value > 0 ||
-             o.update.gradients.noise > 0 || o.update.gradients.centralize,
-         "clipping");
-  refuse(o.update.accumulate > 1, "accumulation: an update sees all rows anyway");
-  refuse(o.update.ema > 0, "averages of the weights");
-  refuse(!o.callbacks.empty(), "callbacks");
-  refuse(!o.resume.empty(), "checkpoint to go on from");
-}
-
 }  // namespace
 
 SessionOptions TrainerOptions::session() const {
@@ -65,10 +52,11 @@ Trainer::Trainer(TrainerOptions options, Metrics metrics)
 
 History Trainer::fit(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                      const TrainingData& given) {
+  check_run(model, optimizer, given, options_);
   initialize_missing(model, options_.seed);
   const TrainingData data = with_evaluation_transforms(given);
+  const FrozenNorms norms(model.module, options_.frozen_norm_evaluates);
   if (const auto* lbfgs = dynamic_cast<const optim::Lbfgs*>(&optimizer)) {
-    check_plain(options_);
     return fit_whole(model, loss, *lbfgs, data, options_, metrics_);
   }
   return fit_steps(model, loss, optimizer, data, options_, metrics_);

@@ -4,6 +4,7 @@
 //   trainer.fit(net, tl::nn::make_loss("mse"), tl::optim::Adam({.lr = 5e-4}), dataset);   // last field: the
 //   target
 #include <tightloop/train/callback.h>
+#include <tightloop/train/stages.h>
 
 #include <concepts>
 #include <cstdint>
@@ -30,6 +31,9 @@ struct TrainerOptions {
   std::function<void()> started = {};  ///< called when the first step went well
   /// Schedule of the rate, clipping, averages of the weights.
   UpdateOptions update = {};
+  std::vector<Thaw> unfreeze = {};  ///< parameters that join the training later
+  bool frozen_norm_evaluates =
+      false;  ///< BatchNorm whose weight and bias are frozen uses its running statistics
   std::string plateau_metric = {};  ///< what reduce_on_plateau watches; "": the validation or training loss
   std::vector<std::shared_ptr<Callback>> callbacks = {};  ///< called in this order
   /// A checkpoint to go on from, bit for bit as if the run had not ended; "" starts anew.

@@ -3,7 +3,9 @@
 #include <tightloop/train/updates.h>
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace tightloop::train {
 
@@ -13,6 +15,10 @@ void check(const UpdateOptions& options) {
     throw Error(fmt::format("ema: the decay must be 0 or greater and below 1, not {}", options.ema));
   if (options.accumulate < 1)
     throw Error(fmt::format("accumulate: must be at least 1 step, not {}", options.accumulate));
+  if (!(options.spike.factor >= 0) || !std::isfinite(options.spike.factor))
+    throw Error(fmt::format("spike: must be 0 or greater, not {}", options.spike.factor));
+  if (options.spike.window < 1)
+    throw Error(fmt::format("spike: the window must be at least 1 step, not {}", options.spike.window));
 }
 
 RunLength RunLength::updates(std::int64_t steps) const {
@@ -28,12 +34,59 @@ UpdateCount count_updates(const Tensor& step, const RunLength& length, std::int6
           logical_or(remainder(next, whole(accumulate)) == 0.0, next == static_cast<double>(length.epoch))};
 }
 
-Tensor scheduled_rate(const UpdateOptions& options, const RunLength& length, double lr, const Tensor& step) {
-  if (options.schedule == nullptr) return scalar(lr, DType::f64);
+namespace {
+
+/// The time that the schedule sees, and how long it lasts.
+struct Time {
+  Tensor now;
+  double length;
+};
+
+Time time_of(const UpdateOptions& options, const RunLength& length, const Tensor& step) {
   const double steps = static_cast<double>(length.run), epoch = static_cast<double>(length.epoch);
-  if (options.per_step) return options.schedule->rate(cast(step, DType::f64), lr, steps);
-  const Tensor time = floor_div(step, scalar(epoch, DType::i64));
-  return options.schedule->rate(cast(time, DType::f64), lr, std::ceil(steps / epoch));
+  if (options.per_step) return {cast(step, DType::f64), steps};
+  return {cast(floor_div(step, scalar(epoch, DType::i64)), DType::f64), std::ceil(steps / epoch)};
+}
+
+Tensor plain_rate(const UpdateOptions& options, const RunLength& length, double lr, const Tensor& step) {
+  if (options.schedule == nullptr) return scalar(lr, DType::f64);
+  const Time time = time_of(options, length, step);
+  return options.schedule->rate(time.now, lr, time.length);
+}
+
+std::int64_t epochs_of(const RunLength& length) {
+  return length.run / length.epoch + (length.run % length.epoch != 0);
+}
+
+}  // namespace
+
+std::int64_t AveragingRate::first_epoch(std::int64_t epochs) const {
+  const double first = start < 1 ? std::floor(start * static_cast<double>(epochs)) + 1 : start;
+  return static_cast<std::int64_t>(first);
+}
+
+Tensor scheduled_rate(const UpdateOptions& options, const RunLength& length, double lr, const Tensor& step) {
+  const Tensor plain = plain_rate(options, length, lr, step);
+  const AveragingRate& a = options.averaging;
+  if (a.start == 0) return plain;
+  const std::int64_t first = a.first_epoch(epochs_of(length)) - 1;
+  const Tensor start = scalar(static_cast<double>(first * length.epoch), DType::i64);
+  const Tensor before = plain_rate(options, length, lr, start);
+  const Tensor epoch =
+      cast(floor_div(step, scalar(static_cast<double>(length.epoch), DType::i64)), DType::f64);
+  const Tensor into = epoch - static_cast<double>(first);
+  const double over = static_cast<double>(std::max<std::int64_t>(1, a.anneal_epochs));
+  const Tensor time = a.anneal_epochs == 0 ? maximum(into, scalar(1, DType::f64)) : into;
+  const Tensor share = clamp(time / over, 0, 1);
+  const Tensor alpha = a.linear ? share : (1.0 - cos(share * std::numbers::pi)) / 2.0;
+  return select(step >= start, before + (a.lr - before) * alpha, plain);
+}
+
+Tensor scheduled_momentum(const UpdateOptions& options, const RunLength& length, double momentum,
+                          const Tensor& step) {
+  if (options.schedule == nullptr) return {};
+  const Time time = time_of(options, length, step);
+  return options.schedule->momentum(time.now, momentum, time.length);
 }
 
 }  // namespace tightloop::train

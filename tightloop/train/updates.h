@@ -6,10 +6,28 @@
 #include <tightloop/optim/schedule.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
 namespace tightloop::train {
+
+/// How the rate moves while weights are averaged, as torch.optim.swa_utils.SWALR.
+struct AveragingRate {
+  double start = 0;  ///< below 1: a share of the epochs; else the first epoch (from 1); 0: none
+  double lr = 0;
+  std::int64_t anneal_epochs = 10;  ///< from the rate of the first epoch to `lr`
+  bool linear = false;              ///< else by a cosine
+
+  /// The first epoch, from 1, of a run of `epochs`.
+  std::int64_t first_epoch(std::int64_t epochs) const;
+};
+
+/// A loss that counts as lost: more than `factor` · |average| above the average of the last `window` or so.
+struct SpikeRule {
+  double factor = 0;  ///< 0: none does
+  std::int64_t window = 10;
+};
 
 struct UpdateOptions {
   optim::SchedulePtr schedule = {};  ///< null: the optimizer's rate throughout
@@ -24,6 +42,11 @@ struct UpdateOptions {
   std::int64_t accumulate = 1;
   /// A state kRateScale, which callbacks set, multiplies the rate.
   bool scaled_rate = false;
+  AveragingRate averaging = {};
+  SpikeRule spike = {};
+  bool gradient_norm = false;  ///< the states of kGradientNorm are kept
+  /// Epoch, from 1, in which parameters joined the training, by path: the optimizer counts from there.
+  std::map<std::string, std::int64_t> since = {};
 };
 
 /// Throws Error for values out of range.
@@ -41,6 +64,20 @@ struct RunLength {
 inline constexpr const char* kRateScale = "train.rate_scale";  ///< f64[], 1 at the start
 inline constexpr const char* kRate = "lr";  ///< f64[]: the rate of the last step, where a schedule moves it
 inline constexpr std::string_view kAverage = "ema.";  ///< and the path
+inline constexpr const char* kMomentum =
+    "momentum";  ///< f64[]: that of the last step, where a schedule moves it
+
+// Sums over an epoch, f64[].
+inline constexpr const char* kEpochSum = "train.epoch.";                   ///< what they begin with
+inline constexpr const char* kGradientNorm = "train.epoch.gradient_norm";  ///< Σ norm, before any clipping
+inline constexpr const char* kGradientNormMax = "train.epoch.gradient_norm_max";
+inline constexpr const char* kUpdates = "train.epoch.updates";
+
+// What SpikeRule keeps.
+inline constexpr const char* kSpike = "train.spike.";            ///< what they begin with
+inline constexpr const char* kSpikeStep = "train.spike.step";    ///< i64[]: the first such step, or -1
+inline constexpr const char* kSpikeMean = "train.spike.mean";    ///< f64[]
+inline constexpr const char* kSpikeCount = "train.spike.count";  ///< f64[]: losses in the average
 
 /// Which update a step belongs to (i64[]), and whether it is the one that makes it (bool[]).
 struct UpdateCount {
@@ -50,5 +87,8 @@ UpdateCount count_updates(const Tensor& step, const RunLength& length, std::int6
 
 /// The schedule's rate in update `step` (i64[]) of a run of `length` updates: f64[].
 Tensor scheduled_rate(const UpdateOptions& options, const RunLength& length, double lr, const Tensor& step);
+/// The momentum or β₁ of an optimizer whose own is `momentum`; empty: no schedule moves it.
+Tensor scheduled_momentum(const UpdateOptions& options, const RunLength& length, double momentum,
+                          const Tensor& step);
 
 }  // namespace tightloop::train

@@ -73,7 +73,7 @@ Tensor ChannelNorm::forward(const Tensor& x) {
   const auto affine = [&](const Tensor& y) {
     return weight ? y * per_channel(*weight, x.rank()) + per_channel(*bias, x.rank()) : y;
   };
-  if (Context::training() || !running_mean) return affine(normalize(x));
+  if ((Context::training() && !stays()) || !running_mean) return affine(normalize(x));
   const Tensor variance = cast(*running_var, x.dtype() == DType::f64 ? DType::f64 : DType::f32);
   const Tensor scale = rsqrt(variance + options_.eps);
   const Tensor y =

@@ -22,6 +22,12 @@ class ChannelNorm : public Layer {
   void fields(Fields& f) override;
   std::string describe() const override;
 
+  /// none: the running statistics are the plain average of the batches since num_batches_tracked was 0.
+  void set_momentum(std::optional<double> momentum) { options_.momentum = momentum; }
+  const std::optional<double>& momentum() const { return options_.momentum; }
+  /// In training too it uses its running statistics and leaves them alone while weight and bias are frozen.
+  void evaluate_when_frozen(bool on = true) { evaluates_when_frozen_ = on; }
+
   std::optional<Parameter> weight, bias;
   std::optional<Buffer> running_mean, running_var, num_batches_tracked;
 
@@ -38,6 +44,7 @@ class ChannelNorm : public Layer {
   void follow(const Tensor& mean, const Tensor& variance, const Tensor& weight) const;
 
   bool following() const;
+  bool stays() const { return evaluates_when_frozen_ && weight && weight->frozen() && bias->frozen(); }
   /// "batch_norm", with the layer's name when it has one.
   std::string title() const;
   const ChannelNormOptions& options() const { return options_; }
@@ -48,6 +55,7 @@ class ChannelNorm : public Layer {
   std::int64_t channels_;
   ChannelNormOptions options_;
   std::size_t low_, high_;
+  bool evaluates_when_frozen_ = false;
 };
 
 namespace layers {

@@ -31,17 +31,18 @@ std::int64_t CheckpointFiles::pause_after(std::int64_t step) const {
 
 void CheckpointFiles::start(Run& run) {
   monitor_ = Monitor(options_.monitor, options_.mode);
-  monitor_.start(run, "checkpoint");
+  monitor_.start(run.facts(), "checkpoint");
   written_ = resumed_at_ = -1;
   written_at_ = run.seconds();
   begun_ = ended_ = false;
+  failure_.clear();
 }
 
 void CheckpointFiles::step(Run& run) {
   const bool by_steps = options_.every_steps > 0 && run.step() % options_.every_steps == 0;
   const bool by_time =
       options_.every_minutes > 0 && run.seconds() - written_at_ >= 60 * options_.every_minutes;
-  if (by_steps || by_time) write_step(run);
+  if (by_steps || (by_time && !writer_.busy())) write_step(run);
 }
 
 void CheckpointFiles::epoch(Run& run, const EpochRecord& record) {
@@ -62,7 +63,16 @@ void CheckpointFiles::end(Run& run) {
   }
 }
 
-void CheckpointFiles::weights(Run&) { writer_.wait(); }
+void CheckpointFiles::weights(Run& run) {
+  try {
+    writer_.wait();
+  } catch (const Error& e) {
+    fail(run, e);
+  }
+  writer_.take_back();
+  if (!failure_.empty() && run.history().stopped)
+    throw Error(fmt::format("{}; interrupted, the run can go on from the checkpoints before only", failure_));
+}
 
 void CheckpointFiles::write_step(Run& run) {
   if (written_ == run.step()) return;
@@ -71,17 +81,31 @@ void CheckpointFiles::write_step(Run& run) {
   write(run, checkpoint_name(run.step()), true);
 }
 
+void CheckpointFiles::begin() {
+  if (begun_) return;
+  if (options_.first) options_.first();
+  std::error_code ec;
+  fs::create_directories(options_.directory, ec);
+  if (ec) throw Error(fmt::format("{}: cannot be made: {}", options_.directory, ec.message()));
+  begun_ = true;
+  if (resumed_at_ >= 0) forget_later();
+}
+
+/// A file that cannot be written does not end the run: those before stay, and the next may go well.
+void CheckpointFiles::fail(const Run& run, const Error& e) {
+  failure_ = e.what();
+  run.note(fmt::format("no checkpoint: {}; the training goes on", failure_));
+}
+
 void CheckpointFiles::write(Run& run, const std::string& name, bool rotates) {
-  writer_.wait();
-  if (!begun_) {
-    if (options_.first) options_.first();
-    std::error_code ec;
-    fs::create_directories(options_.directory, ec);
-    if (ec) throw Error(fmt::format("{}: cannot be made: {}", options_.directory, ec.message()));
-    begun_ = true;
-    if (resumed_at_ >= 0) forget_later();
+  try {
+    writer_.wait();
+    failure_.clear();
+    begin();
+  } catch (const Error& e) {
+    return fail(run, e);
   }
-  Checkpoint checkpoint = run.checkpoint();
+  Checkpoint checkpoint = run.checkpoint(writer_.take_back());
   checkpoint.metadata.insert(options_.metadata.begin(), options_.metadata.end());
   writer_.write((fs::path(options_.directory) / name).string(), std::move(checkpoint), [this, rotates] {
     if (rotates) rotate();

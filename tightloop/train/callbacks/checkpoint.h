@@ -31,6 +31,7 @@ class CheckpointFiles final : public Callback {
   CheckpointOptions& options() { return options_; }
 
   std::int64_t pause_after(std::int64_t step) const override;
+  void check(const RunFacts& facts) const override { monitor_.check(facts, "checkpoint"); }
   void start(Run& run) override;
   void step(Run& run) override;
   void epoch(Run& run, const EpochRecord& record) override;
@@ -40,6 +41,8 @@ class CheckpointFiles final : public Callback {
   void load(Run& run, const Saved& saved) override;
 
  private:
+  void begin();
+  void fail(const Run& run, const Error& e);
   void write(Run& run, const std::string& name, bool rotate);
   void write_step(Run& run);
   void forget_later() const;
@@ -51,6 +54,7 @@ class CheckpointFiles final : public Callback {
   std::int64_t written_ = -1;  ///< step of the newest file
   std::int64_t resumed_at_ = -1;
   double written_at_ = 0;  ///< seconds of the run
+  std::string failure_;    ///< of the last file; "": it was written
   bool begun_ = false;
   bool ended_ = false;
 };

@@ -22,7 +22,7 @@ EarlyStopping::EarlyStopping(EarlyStoppingOptions options)
 }
 
 void EarlyStopping::start(Run& run) {
-  monitor_.start(run, "early_stopping");
+  monitor_.start(run.facts(), "early_stopping");
   waited_ = best_epoch_ = 0;
   best_weights_.clear();
 }

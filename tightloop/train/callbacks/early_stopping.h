@@ -18,6 +18,7 @@ class EarlyStopping final : public Callback {
   /// Throws Error for a patience below 1 and a min_delta below 0.
   explicit EarlyStopping(EarlyStoppingOptions options = {});
   std::string_view name() const override { return "early_stopping"; }
+  void check(const RunFacts& facts) const override { monitor_.check(facts, "early_stopping"); }
   void start(Run& run) override;
   void epoch(Run& run, const EpochRecord& record) override;
   void weights(Run& run) override;

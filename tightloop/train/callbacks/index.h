@@ -17,7 +17,7 @@ namespace tightloop::train {
 struct CallbackDef {
   std::string_view name;
   std::string_view doc;
-  std::string_view main;  ///< the option that a value without a table is
+  std::string_view main;  ///< the option that a value without a table is; "": all are switches
   std::vector<OptionSpec> options;
   std::shared_ptr<Callback> (*build)(const Options& resolved) = nullptr;
 };

@@ -6,10 +6,10 @@
 
 namespace tightloop::train {
 
-void Monitor::start(const Run& run, const std::string& who) {
-  metric_ = given_.empty() ? run.usual_metric() : given_;
-  run.check_metric(who, metric_);
-  lower_ = mode_.value_or(run.direction_of(metric_)) == optim::Direction::min;
+void Monitor::start(const RunFacts& facts, const std::string& who) {
+  check(facts, who);
+  metric_ = given_.empty() ? facts.usual_metric() : given_;
+  lower_ = mode_.value_or(direction_of(metric_)) == optim::Direction::min;
   best_ = std::numeric_limits<double>::quiet_NaN();
 }
 

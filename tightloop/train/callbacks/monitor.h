@@ -14,8 +14,10 @@ class Monitor {
   explicit Monitor(std::string metric = "", std::optional<optim::Direction> mode = {}, double min_delta = 0)
       : given_(std::move(metric)), mode_(mode), min_delta_(min_delta) {}
 
-  /// Forgets what it saw. Throws Error in the name of `who` when the run has no such metric.
-  void start(const Run& run, const std::string& who);
+  /// Throws Error in the name of `who` when the run has no such metric.
+  void check(const RunFacts& facts, const std::string& who) const { facts.check_metric(who, given_); }
+  /// Forgets what it saw, after check().
+  void start(const RunFacts& facts, const std::string& who);
   /// The epoch's value; none when the epoch was not evaluated.
   std::optional<double> value(const Run& run, const EpochRecord& record) const;
   /// True when `value` beats the best by more than min_delta; it is the best then.

@@ -6,9 +6,9 @@
 namespace tightloop::train {
 
 void ReduceOnPlateau::start(Run& run) {
-  monitor_.start(run, "schedule reduce_on_plateau");
+  monitor_.start(run.facts(), "schedule reduce_on_plateau");
   optim::PlateauOptions options = options_;
-  if (options.mode_of_metric) options.mode = run.direction_of(monitor_.metric());
+  if (options.mode_of_metric) options.mode = direction_of(monitor_.metric());
   plateau_ = optim::Plateau(options, run.base_lr());
 }
 

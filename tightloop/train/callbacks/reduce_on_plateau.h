@@ -10,6 +10,7 @@ class ReduceOnPlateau final : public Callback {
   ReduceOnPlateau(const optim::PlateauOptions& options, std::string metric)
       : plateau_(options, 1), options_(options), monitor_(std::move(metric), options.mode) {}
   std::string_view name() const override { return "reduce_on_plateau"; }
+  void check(const RunFacts& facts) const override { monitor_.check(facts, "schedule reduce_on_plateau"); }
   void start(Run& run) override;
   void epoch(Run& run, const EpochRecord& record) override;
   Saved save() const override;

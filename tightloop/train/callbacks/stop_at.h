@@ -16,7 +16,8 @@ class StopAt final : public Callback {
   /// Throws Error for NaN.
   explicit StopAt(StopAtOptions options);
   std::string_view name() const override { return "stop_at"; }
-  void start(Run& run) override { monitor_.start(run, "stop_at"); }
+  void check(const RunFacts& facts) const override { monitor_.check(facts, "stop_at"); }
+  void start(Run& run) override { monitor_.start(run.facts(), "stop_at"); }
   void epoch(Run& run, const EpochRecord& record) override;
 
  private:

@@ -82,6 +82,38 @@ Value gradients_value(const Job& j) {
   return table.empty() ? Value{} : Value{table};
 }
 
+Thaw thaw(const Value& v) {
+  const auto* table = v.as<Value::Table>();
+  if (table == nullptr) wrong(v, "a table: write { at = 3, match = \"layer4.*\" }");
+  Thaw out{0, {}, place(v)};
+  for (const auto& [key, value] : *table) {
+    if (key == "match")
+      out.match = texts(value, "a pattern such as \"layer4.*\", or a list of patterns");
+    else if (key == "at")
+      out.at = whole(value, 1);
+    else
+      fail(value, "is no key of train.unfreeze; use at and match" + suggestion(key, {"at", "match"}));
+  }
+  if (out.match.empty()) fail(v, "has no match: write match = \"layer4.*\"");
+  if (out.at == 0) fail(v, "does not say in which epoch: write at = 3");
+  return out;
+}
+
+std::vector<Thaw> thaws(const Value& v) {
+  const auto* list = v.as<Value::List>();
+  if (list == nullptr) wrong(v, "a list of tables: write [{ at = 3, match = \"layer4.*\" }]");
+  std::vector<Thaw> out;
+  for (const Value& e : *list) out.push_back(thaw(e));
+  return out;
+}
+
+Value thaws_value(const Job& j) {
+  Value::List out;
+  for (const Thaw& t : j.train.unfreeze)
+    out.emplace_back(Value::Table{{"at", t.at}, {"match", texts_value(t.match)}});
+  return out.empty() ? Value{} : Value{out};
+}
+
 /// A callback's name as a template argument, so that each has a key of its own.
 template <std::size_t n>
 struct Name {
@@ -145,8 +177,17 @@ std::vector<Key> train_keys() {
          j.train.freeze_where = place(v);
        },
        [](const Job& j) { return j.train.freeze.empty() ? Value{} : texts_value(j.train.freeze); }},
+      {"train.unfreeze", "frozen parameters that join the training later: a list of { at, match }", false,
+       [](const Value& v, Job& j) { j.train.unfreeze = thaws(v); }, thaws_value},
+      {"train.frozen_norm", "train, or evaluate: a frozen batch_norm uses its running statistics", false,
+       [](const Value& v, Job& j) {
+         j.train.frozen_norm = one_of(v, {"train", "evaluate"});
+       },
+       [](const Job& j) { return Value{j.train.frozen_norm}; }},
       callback_key<"train.ema">("moving averages of the weights: the decay, or { decay, evaluate }"),
+      callback_key<"train.swa">("the average of the weights of the last epochs: the rate, or a table"),
       callback_key<"train.nan_guard">("goes back and on with a smaller rate when the loss is lost"),
+      callback_key<"train.monitor">("more about each epoch: true, or a list of what"),
       callback_key<"train.early_stopping">("ends the run when a metric has stopped getting better"),
       callback_key<"train.stop_at">("ends the run when a metric has reached a value"),
       callback_key<"train.max_time">("ends the run after so long: seconds, \"1h30m\" or \"01:30:00\""),

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/optim/lbfgs.h>
+#include <tightloop/train/check_run.h>
+#include <tightloop/train/job_run.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+
+namespace tightloop::train {
+namespace {
+
+/// What lbfgs, which has no update in the step, cannot do.
+void check_whole(const TrainerOptions& o) {
+  const auto refuse = [](bool given, const char* what) {
+    if (given) throw Error(fmt::format("optimizer lbfgs: takes no {}", what));
+  };
+  refuse(o.update.schedule != nullptr, "schedule");
+  refuse(o.update.gradients.clip_norm > 0 || o.update.gradients.clip_value > 0 ||
+             o.update.gradients.noise > 0 || o.update.gradients.centralize,
+         "clipping");
+  refuse(o.update.accumulate > 1, "accumulation: an update sees all rows anyway");
+  refuse(o.update.ema > 0, "averages of the weights");
+  refuse(!o.unfreeze.empty(), "unfreezing");
+  refuse(!o.callbacks.empty(), "callbacks");
+  refuse(!o.resume.empty(), "checkpoint to go on from");
+}
+
+void check_schedule(const TrainerOptions& o, const optim::Optimizer& rule, const RunFacts& facts) {
+  if (o.update.schedule == nullptr) return;
+  if (o.update.schedule->needs_momentum() && !rule.momentum())
+    throw Error(
+        "schedule one_cycle: cycle_momentum moves momentum or beta1, and this optimizer has none that moves; "
+        "take sgd with a momentum, adam or adamw, or leave it out");
+  if (o.update.schedule->plateau() != nullptr)
+    facts.check_metric("schedule reduce_on_plateau", o.plateau_metric);
+}
+
+void check_groups(const Model& model, const optim::Optimizer& rule) {
+  std::vector<std::string> paths;
+  for (const auto& p : model.module->parameters()) paths.push_back(p.path);
+  optim::check_patterns(rule.groups(), paths);
+}
+
+/// Names tell apart what callbacks keep in a checkpoint.
+void check_names(const TrainerOptions& o) {
+  for (std::size_t i = 0; i < o.callbacks.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (o.callbacks[i]->name() == o.callbacks[j]->name() && !o.callbacks[i]->save().empty())
+        throw Error(
+            fmt::format("callbacks: there are two of '{}'; a run takes one of each", o.callbacks[i]->name()));
+}
+
+std::int64_t epochs_of(const TrainerOptions& options, const TrainingData& data) {
+  const RunLength length = run_length(data.train, options.session());
+  return length.run / length.epoch + (length.run % length.epoch != 0);
+}
+
+}  // namespace
+
+RunFacts facts_of(const TrainerOptions& options, const optim::Optimizer& optimizer,
+                  const TrainingData& data) {
+  RunFacts out{data.validation.has_value(), options.metrics, {}, epochs_of(options, data), &optimizer};
+  for (const auto& callback : options.callbacks)
+    for (auto& name : callback->measures()) out.measures.push_back(std::move(name));
+  return out;
+}
+
+void check_run(const Model& model, const optim::Optimizer& optimizer, const TrainingData& data,
+               const TrainerOptions& options) {
+  if (dynamic_cast<const optim::Lbfgs*>(&optimizer) != nullptr) return check_whole(options);
+  const RunFacts facts = facts_of(options, optimizer, data);
+  const UpdateOptions update = options.session().update;
+  check(update);
+  if (update.ema > 0 && update.averaging.start > 0)
+    throw Error("ema and swa both average the weights; take one of them");
+  check_names(options);
+  for (const auto& callback : options.callbacks) callback->check(facts);
+  check_schedule(options, optimizer, facts);
+  if (model.module == nullptr) return;
+  check_groups(model, optimizer);
+  const Stages stages(options.unfreeze, model.module);
+}
+
+void check_run(const PreparedJob& prepared) {
+  check_run(prepared.model->model(), *prepared.optimizer, prepared.data.data, prepared.options);
+}
+
+}  // namespace tightloop::train
