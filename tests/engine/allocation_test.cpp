@@ -84,6 +84,7 @@ TEST_P(Allocation, NoneInsideRun) {
     p.bind("x", Array(DType::f32, {1000, 40}));
     p.bind("y", Array(DType::f32, {1000, 1}));
     const Sampling sampling{.rows = 1000, .batch = 128, .shuffle = true, .seed = 1};
+    p.record(std::make_shared<Recorder>(std::vector<std::string>{"loss"}));
     p.run(sampling, 0, 1);
     allocations = 0;
     counting = true;

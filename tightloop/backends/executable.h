@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tightloop/base/recorder.h>
 #include <tightloop/base/sampling.h>
 #include <tightloop/ir/graph.h>
 
@@ -20,6 +21,10 @@ struct RunArgs {
   std::int64_t first_step = 0;
   std::int64_t steps = 1;
   std::uint64_t seed = 0;
+  /// When not null, gets `recorded` after the steps that it wants. What these point to is written by steps:
+  /// outputs and states.
+  Recorder* recorder = nullptr;
+  std::vector<RecordedScalar> recorded = {};
 };
 
 /// Facts for `check`, `bench` and later `explain`.

@@ -79,12 +79,15 @@ struct Program::Impl {
   std::vector<Input> inputs;
   std::vector<Result> results;
   backends::RunArgs args;
+  std::shared_ptr<Recorder> recorder;
+  std::vector<const Result*> recorded;
   Sizes reserved{0, 0};
   Sizes last{0, 0};
 
   void list_names();
   std::size_t find(std::string_view name) const;
   Input& find_state(std::string_view name);
+  Result& find_result(std::string_view name);
   void place_states();
   void reserve(const Sizes& sizes);
   void check_inputs(const Sizes& sizes) const;
@@ -123,6 +126,14 @@ Input& Program::Impl::find_state(std::string_view name) {
     throw Error("program: '" + input.name + "' is of role " + input.role + ", not a state");
   place_states();
   return input;
+}
+
+Result& Program::Impl::find_result(std::string_view name) {
+  for (Result& r : results)
+    if (r.name == name) return r;
+  std::vector<std::string> known;
+  for (const Result& r : results) known.push_back(r.name);
+  throw Error("program: there is no output '" + std::string(name) + "'" + suggestion(name, known));
 }
 
 /// Gives every state that is not bound its slot.
@@ -169,6 +180,10 @@ void Program::Impl::refresh_pointers() {
     args.inputs[i] = inputs[i].is_given() ? inputs[i].value.bytes() : nullptr;
   for (std::size_t i = 0; i < results.size(); ++i)
     args.outputs[i] = results[i].state != nullptr ? nullptr : results[i].buffer.bytes();
+  args.recorder = recorder.get();
+  args.recorded.clear();
+  for (const Result* r : recorded)
+    args.recorded.push_back({r->type.dtype, (r->state != nullptr ? r->state->value : r->buffer).bytes()});
 }
 
 Program::Program(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -262,17 +277,27 @@ void Program::run(const Sampling& sampling, std::int64_t first_step, std::int64_
 
 void Program::run_once(std::int64_t batch) { run({.rows = batch, .batch = batch}, 0, 1); }
 
+void Program::record(std::shared_ptr<Recorder> recorder) {
+  std::vector<const Result*> recorded;
+  if (recorder != nullptr)
+    for (const std::string& name : recorder->names()) {
+      recorded.push_back(&impl_->find_result(name));
+      const TensorType& type = recorded.back()->type;
+      if (type.shape.rank() != 0 || type.dtype == DType::bf16 || type.dtype == DType::f16)
+        throw Error("program: the output '" + name + "' is " + to_string(type) +
+                    "; what is recorded must be one number, and of no 16-bit type");
+    }
+  impl_->recorder = std::move(recorder);
+  impl_->recorded = std::move(recorded);
+  impl_->args.recorded.reserve(impl_->recorded.size());
+}
+
 Array Program::result(std::string_view output) {
-  for (Result& r : impl_->results) {
-    if (r.name != output) continue;
-    if (impl_->last.batch == 0) throw Error("program: '" + r.name + "' has no value before the first run");
-    if (r.state != nullptr) return r.state->value;
-    const auto owner = std::make_shared<Array>(r.buffer);
-    return Array::borrow(r.type.dtype, r.type.shape.values(impl_->last), r.buffer.bytes(), owner);
-  }
-  std::vector<std::string> known;
-  for (const Result& r : impl_->results) known.push_back(r.name);
-  throw Error("program: there is no output '" + std::string(output) + "'" + suggestion(output, known));
+  Result& r = impl_->find_result(output);
+  if (impl_->last.batch == 0) throw Error("program: '" + r.name + "' has no value before the first run");
+  if (r.state != nullptr) return r.state->value;
+  const auto owner = std::make_shared<Array>(r.buffer);
+  return Array::borrow(r.type.dtype, r.type.shape.values(impl_->last), r.buffer.bytes(), owner);
 }
 
 MemoryReport Program::memory(const Sizes& sizes) const {

@@ -2,6 +2,7 @@
 #pragma once
 #include <tightloop/backends/executable.h>
 #include <tightloop/base/array.h>
+#include <tightloop/base/recorder.h>
 #include <tightloop/ir/pass.h>
 
 #include <memory>
@@ -76,6 +77,10 @@ class Program {
   /// Runs `steps` steps from `first_step`. Throws Error when an input is not bound, or when a bound array's
   /// rows are not those of `sampling`.
   void run(const Sampling& sampling, std::int64_t first_step, std::int64_t steps);
+  /// From now on run() writes the values of the outputs that `recorder` names into it, in native code, after
+  /// each of its steps; null ends that. It allocates and waits for nothing, and costs a recorded step some
+  /// nanoseconds. Throws Error on a name that is no output, and on one that is no single number.
+  void record(std::shared_ptr<Recorder> recorder);
   /// One step of a graph that samples no rows; `batch` is the value of B.
   void run_once(std::int64_t batch = 1);
 

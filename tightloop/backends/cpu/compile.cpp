@@ -52,7 +52,7 @@ class CpuExecutable final : public Executable {
     while (step < end) {
       const auto [threads, steps] = trial_.next(end - step);
       const auto start = Clock::now();
-      runner_->run(args.sampling, step, steps, threads);
+      runner_->run(args, step, steps, threads);
       trial_.took(steps, 1e-3 * milliseconds_since(start));
       step += steps;
     }

@@ -181,26 +181,33 @@ void Runner::bind(const RunArgs& args) {
   }
 }
 
-void Runner::run(const Sampling& sampling, std::int64_t first, std::int64_t steps, int threads) {
-  auto body = [&](int thread, int team) { loop(sampling, first, steps, thread, team); };
+void Runner::run(const RunArgs& args, std::int64_t first, std::int64_t steps, int threads) {
+  auto body = [&](int thread, int team) { loop(args, first, steps, thread, team); };
   if (threads == 1)
     body(0, 1);
   else
     team_.run(threads, body);
 }
 
-void Runner::loop(const Sampling& sampling, std::int64_t first, std::int64_t steps, int thread, int threads) {
+void Runner::loop(const RunArgs& args, std::int64_t first, std::int64_t steps, int thread, int threads) {
   std::optional<FlushDenormals> flush;
   if (flush_denormals_) flush.emplace();
-  for (std::int64_t s = 0; s < steps; ++s) {
-    begin_step(sampling, first + s, thread, threads);
+  std::int64_t recorded = args.recorder != nullptr ? args.recorder->steps().after(first) : -1;
+  for (std::int64_t done = first + 1; done <= first + steps; ++done) {
+    begin_step(args.sampling, done - 1, thread, threads);
     for (const Phase& phase : plan_.schedule.phases) {
       run_phase(phase, thread, threads);
       wait(thread, threads);
     }
-    if (plan_.copies.empty()) continue;
-    if (thread == 0) copy_states(workers_[0]);
+    if (!plan_.copies.empty()) {
+      if (thread == 0) copy_states(workers_[0]);
+      wait(thread, threads);
+    }
+    if (done != recorded) continue;
+    if (thread == 0) args.recorder->write(done, args.recorded);
     wait(thread, threads);
+    const RecordedSteps& which = args.recorder->steps();
+    recorded = which.doubles_after == 0 ? done + which.every : which.after(done);  // saves a division a step
   }
 }
 

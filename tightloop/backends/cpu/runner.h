@@ -30,7 +30,7 @@ class Runner {
   /// What the steps to come read and write.
   void bind(const RunArgs& args);
   /// Steps [first, first + steps) on `threads` threads. Allocates nothing.
-  void run(const Sampling& sampling, std::int64_t first, std::int64_t steps, int threads);
+  void run(const RunArgs& args, std::int64_t first, std::int64_t steps, int threads);
 
  private:
   /// What one thread of the team has for itself.
@@ -59,7 +59,7 @@ class Runner {
   KernelWork work_of(std::size_t kernel, const Sizes& sizes) const;
   std::string role(std::size_t buffer) const;
   bool read_in_chains_only(int buffer) const;
-  void loop(const Sampling& sampling, std::int64_t first, std::int64_t steps, int thread, int threads);
+  void loop(const RunArgs& args, std::int64_t first, std::int64_t steps, int thread, int threads);
   void begin_step(const Sampling& sampling, std::int64_t step, int thread, int threads);
   void run_phase(const Phase& phase, int thread, int threads);
   void run_chain(const Phase& phase, int thread, int threads);

@@ -15,7 +15,14 @@ class Reference final : public Executable {
   }
 
   void run(const RunArgs& args) override {
-    for (std::int64_t i = 0; i < args.steps; ++i) step(args, args.first_step + i);
+    std::int64_t next = args.recorder != nullptr ? args.recorder->steps().after(args.first_step) : -1;
+    for (std::int64_t i = 0; i < args.steps; ++i) {
+      const std::int64_t done = args.first_step + i + 1;
+      step(args, done - 1);
+      if (done != next) continue;
+      args.recorder->write(done, args.recorded);
+      next = args.recorder->steps().after(done);
+    }
   }
   void reserve(const Sizes&) override {}
   const Report& report() const override { return report_; }
