@@ -30,12 +30,9 @@ int main() {
 
   const auto logits = [&](const Tensor& ids) { return tl::transpose(gpt(ids), 1, 2); };  // classes on axis 1
   tl::optim::State adam(tl::optim::AdamW({.lr = 3e-3}), gpt.variables());
-  auto loss_and_gradients = tl::value_and_grad(
-      [&](const Tensor& ids, const Tensor& next) { return tl::nn::cross_entropy(logits(ids), next); },
-      gpt.variables());
   auto step = tl::compile([&](const Tensor& ids, const Tensor& next) {
-    auto [loss, gradients] = loss_and_gradients(ids, next);
-    adam.update(gradients);
+    const Tensor loss = tl::nn::cross_entropy(logits(ids), next);
+    adam.minimize(loss);
     return loss;
   });
   double loss = 0;

@@ -36,12 +36,9 @@ int main() {
   // Forward, backward and update become one native function. It updates the network and Adam's memory in
   // place.
   tl::optim::State adam(tl::optim::Adam(), net.variables());
-  auto loss_and_gradients = tl::value_and_grad(
-      [&](const Tensor& points, const Tensor& arms) { return tl::nn::cross_entropy(net(points), arms); },
-      net.variables());
   auto step = tl::compile([&](const Tensor& points, const Tensor& arms) {
-    auto [loss, gradients] = loss_and_gradients(points, arms);
-    adam.update(tl::optim::clip_by_global_norm(gradients, 1.0));
+    const Tensor loss = tl::nn::cross_entropy(net(points), arms);
+    adam.update(tl::optim::clip_by_global_norm(tl::gradients(loss, net.variables()), 1.0));
     return loss;
   });
   auto accuracy = tl::compile([&](const Tensor& points, const Tensor& arms) {

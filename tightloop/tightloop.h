@@ -18,7 +18,11 @@
 #include <tightloop/engine/compile.h>
 #include <tightloop/engine/evaluate.h>
 #include <tightloop/engine/functional.h>
+#include <tightloop/engine/generator.h>
+#include <tightloop/engine/gradients.h>
+#include <tightloop/engine/loop.h>
 #include <tightloop/engine/print.h>
+#include <tightloop/engine/scan.h>
 #include <tightloop/io/cifar.h>
 #include <tightloop/io/idx.h>
 #include <tightloop/io/npy.h>

@@ -15,7 +15,7 @@ class Training {
   Training(const CompileOptions& backend, std::unique_ptr<Optimizer> rule, std::vector<std::string> names,
            std::vector<Group> groups = {}, double start = 1, Shape shape = {})
       : variables_(make(names, start, shape)),
-        state_(std::move(rule), variables_, std::move(groups)),
+        state_(with(std::move(rule), std::move(groups)), variables_),
         step_(
             [this, shape](const Tensor& g) {
               state_.update(std::vector<Tensor>(variables_.size(), broadcast_to(g, shape)));
@@ -36,6 +36,10 @@ class Training {
       out.emplace_back(value, name);
     }
     return out;
+  }
+  static std::unique_ptr<Optimizer> with(std::unique_ptr<Optimizer> rule, std::vector<Group> groups) {
+    rule->set_groups(std::move(groups));
+    return rule;
   }
   std::vector<Variable> variables_;
   State state_;
@@ -254,7 +258,8 @@ TEST(RuleErrors, MuonIsForMatrices) {
 }
 
 TEST(RuleErrors, APatternThatMatchesNothingIsAMistake) {
-  State state(Sgd(), {Variable(Array(DType::f32, {2}), "lin.weight")}, without_decay({"*.bias"}));
+  State state(with_groups(Sgd(), without_decay({"*.bias"})),
+              {Variable(Array(DType::f32, {2}), "lin.weight")});
   EXPECT_ERROR(state.update({zeros({2})}), "no parameter matches '*.bias'");
   EXPECT_ERROR(check_patterns(without_decay({"*.wieght"}), {"lin.weight"}), "did you mean '*.weight'?");
   EXPECT_ERROR(check_patterns(without_decay({"lni.*"}), {"lin.weight"}), "did you mean 'lin.*'?");

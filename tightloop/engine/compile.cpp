@@ -91,14 +91,17 @@ std::vector<Tensor> FunctionPrograms::placeholders(const std::vector<Tensor>& ar
 }
 
 std::size_t FunctionPrograms::add(const void* tag, const std::vector<Tensor>& placeholders,
-                                  const Trace& trace, const std::vector<Tensor>& results) {
+                                  const Trace& trace, const std::vector<Tensor>& results,
+                                  const std::vector<Tensor>& own) {
   std::vector<ir::Graph::Output> outputs;
   std::vector<std::string> names;
   for (const Tensor& t : results) {
     names.push_back("result#" + std::to_string(names.size()));
     outputs.push_back({names.back(), t});
   }
-  const ir::Graph graph = trace.graph(impl_->options.name, placeholders, outputs);
+  std::vector<Tensor> inputs = placeholders;
+  inputs.insert(inputs.end(), own.begin(), own.end());
+  const ir::Graph graph = trace.graph(impl_->options.name, inputs, outputs);
   Form form{tag, {}, {}, {}, std::move(names), Program::compile(graph, impl_->options.compile)};
   for (const Tensor& t : placeholders) {
     form.types.push_back(t.type());
@@ -112,12 +115,18 @@ std::size_t FunctionPrograms::add(const void* tag, const std::vector<Tensor>& pl
 }
 
 std::vector<Tensor> FunctionPrograms::run(std::size_t index, const std::vector<Tensor>& arguments) {
+  const std::int64_t rows = impl_->options.batch ? batch_of(arguments, impl_->options.name) : 1;
+  return run(index, arguments, {.rows = rows, .batch = rows}, 0, 1);
+}
+
+std::vector<Tensor> FunctionPrograms::run(std::size_t index, const std::vector<Tensor>& arguments,
+                                          const Sampling& sampling, std::int64_t first, std::int64_t steps) {
   Form& form = impl_->forms.at(index);
   for (std::size_t i = 0; i < arguments.size(); ++i)
     form.program.bind(form.arguments[i], arguments[i].array());
   for (const Bound& b : form.variables)
     form.program.bind(b.input, b.updated ? b.variable.exclusive() : b.variable.shared());
-  form.program.run_once(impl_->options.batch ? batch_of(arguments, impl_->options.name) : 1);
+  form.program.run(sampling, first, steps);
   std::vector<Tensor> results;
   for (const std::string& name : form.results) results.emplace_back(form.program.result(name).clone());
   return results;

@@ -43,10 +43,13 @@ class FunctionPrograms {
   std::size_t find(const void* form, const std::vector<Tensor>& arguments) const;
   /// Graph inputs to trace with. Throws Error when the batch option is on and leading dims differ.
   std::vector<Tensor> placeholders(const std::vector<Tensor>& arguments) const;
-  /// Compiles what the trace recorded.
+  /// Compiles what the trace recorded. `own`: graph inputs that no argument feeds.
   std::size_t add(const void* form, const std::vector<Tensor>& placeholders, const Trace& trace,
-                  const std::vector<Tensor>& results);
+                  const std::vector<Tensor>& results, const std::vector<Tensor>& own = {});
   std::vector<Tensor> run(std::size_t program, const std::vector<Tensor>& arguments);
+  /// So many steps from `first`; the results are those of the last one.
+  std::vector<Tensor> run(std::size_t program, const std::vector<Tensor>& arguments, const Sampling& sampling,
+                          std::int64_t first, std::int64_t steps);
   Program& program(std::size_t index);
   std::size_t size() const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/optim/state.h>
 
+#include <tightloop/engine/gradients.h>
 #include <tightloop/ops/functions.h>
 
 #include <fmt/format.h>
@@ -14,19 +15,38 @@ std::vector<Tensor> values(const std::vector<Variable>& variables) {
   return {variables.begin(), variables.end()};
 }
 
+void check(const StateOptions& options) {
+  if (options.schedule == nullptr) return;
+  if (options.schedule->plateau() != nullptr)
+    throw Error("optimizer: reduce_on_plateau needs the metric of each epoch, which only a Trainer has; " +
+                std::string("use set_lr()"));
+  if (options.steps < 1)
+    throw Error(fmt::format("optimizer: a schedule needs its length, StateOptions::steps, at least 1, not {}",
+                            options.steps));
+}
+
 }  // namespace
 
-State::State(std::unique_ptr<Optimizer> rule, std::vector<Variable> variables, std::vector<Group> groups)
+State::State(std::unique_ptr<Optimizer> rule, std::vector<Variable> variables, StateOptions options)
     : rule_(std::move(rule)),
       variables_(std::move(variables)),
-      step_(Array::scalar<std::int64_t>(0), "optimizer.step"),
-      lr_(Array::scalar<double>(rule_->lr()), "optimizer.lr") {
-  if (!groups.empty()) rule_->set_groups(std::move(groups));
+      options_(std::move(options)),
+      step_(Array::scalar<std::int64_t>(0), options_.name + ".step"),
+      lr_(Array::scalar<double>(rule_->lr()), options_.name + ".lr") {
+  check(options_);
   for (const Variable& v : variables_) {
     auto& own = slots_.emplace_back();
-    for (const auto& slot : rule_->slots()) own.emplace_back(zeros_like(v), slot_name(slot, v.name()));
+    for (const auto& slot : rule_->slots())
+      own.emplace_back(zeros_like(v), fmt::format("{}.{}.{}", options_.name, slot, v.name()));
   }
 }
+
+Tensor State::rate(const Tensor& step) const {
+  if (options_.schedule == nullptr) return lr_.value();
+  return options_.schedule->rate(cast(step, DType::f64), rule_->lr(), static_cast<double>(options_.steps));
+}
+
+void State::minimize(const Tensor& loss) { update(gradients(loss, variables_)); }
 
 void State::update(const std::vector<Tensor>& gradients) {
   if (gradients.size() != variables_.size())
@@ -35,7 +55,7 @@ void State::update(const std::vector<Tensor>& gradients) {
   for (std::size_t i = 0; i < variables_.size(); ++i)
     items.push_back({variables_[i].name(), variables_[i].value(), gradients[i], values(slots_[i])});
   const Tensor step = step_.value();
-  const auto updates = apply(*rule_, items, step, lr_.value());
+  const auto updates = apply(*rule_, items, step, rate(step));
   for (std::size_t i = 0; i < variables_.size(); ++i) {
     variables_[i].assign(updates[i].parameter);
     for (std::size_t s = 0; s < slots_[i].size(); ++s) slots_[i][s].assign(updates[i].slots[s]);
@@ -43,7 +63,11 @@ void State::update(const std::vector<Tensor>& gradients) {
   step_.assign(step + 1.0);
 }
 
-void State::set_lr(double lr) { lr_.set(Array::scalar<double>(lr)); }
+void State::set_lr(double lr) {
+  if (options_.schedule != nullptr)
+    throw Error("optimizer: set_lr() where a schedule gives the rate; leave out one of the two");
+  lr_.set(Array::scalar<double>(lr));
+}
 
 std::vector<Variable> State::states() const {
   std::vector<Variable> out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/nn/layers/recurrent.h>
 
+#include <tightloop/engine/scan.h>
 #include <tightloop/nn/layers/dropout.h>
 #include <tightloop/ops/functions.h>
 
@@ -10,8 +11,6 @@
 
 namespace tightloop::nn {
 namespace {
-
-Tensor step_of(const Tensor& sequence, std::int64_t t) { return squeeze(slice(sequence, 1, t, t + 1), 1); }
 
 Tensor batch_and_time_swapped(const Tensor& x) { return permute(x, {1, 0, 2}); }
 
@@ -115,14 +114,14 @@ Tensor Recurrent::unroll(const Weights& w, const Tensor& x, bool backwards, Stat
   } else if (w.bias_ih) {
     projected = projected + (cast(w.bias_ih->value(), x.dtype()) + cast(w.bias_hh->value(), x.dtype()));
   }
-  const std::int64_t steps = x.dim(1).factor;
-  std::vector<Tensor> outputs(static_cast<std::size_t>(steps));
-  for (std::int64_t i = 0; i < steps; ++i) {
-    const std::int64_t t = backwards ? steps - 1 - i : i;
-    state = recurrent_step(kind_, step_of(projected, t), state, own);
-    outputs[static_cast<std::size_t>(t)] = state[0];
-  }
-  return stack(std::move(outputs), 1);
+  const auto step = [&](const States& before, const Tensor& x_t) {
+    States after = recurrent_step(kind_, x_t, before, own);
+    const Tensor h = after[0];
+    return std::make_pair(std::move(after), h);
+  };
+  auto [last, outputs] = scan(step, state, projected, {.axis = 1, .reverse = backwards});
+  state = std::move(last);
+  return outputs;
 }
 
 Recurrent::Result Recurrent::run_batched(Tensor x, const States& initial) {
