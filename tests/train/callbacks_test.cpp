@@ -45,7 +45,7 @@ TrainerOptions plain(std::int64_t epochs, std::int64_t batch = 4) {
 struct Told {
   One net;
   data::Dataset data = rows(8, 1);
-  DataPart part{data};
+  TrainingData training{.train = DataPart{data}};
   Model model = model_of(net);
   nn::LossFn loss = nn::make_loss("mse");
   optim::Sgd rule{{.lr = 0.1}};
@@ -54,8 +54,8 @@ struct Told {
   Run run;
 
   Told()
-      : session((net.initialize(1), model), loss, rule, DataSpec::of(data), part, {.batch = 4}),
-        run(model, options, session, 0.1, true, 8) {}
+      : session((net.initialize(1), model), loss, rule, DataSpec::of(data), training.train, {.batch = 4}),
+        run(model, options, session, 0.1, RunFacts{.validates = true}, training) {}
 
   /// The number of epochs until the callback ends the run.
   std::size_t feed(Callback& callback, const std::vector<double>& losses) {
@@ -217,13 +217,76 @@ TEST(NanGuard, GoesBackWithASmallerRate) {
   o.callbacks = {std::make_shared<NanGuard>(NanGuardOptions{.factor = .0625})};
   const History h = Trainer(o).fit(net, nn::make_loss("mse"), optim::Sgd({.lr = 8}), rows(400, 1));
   ASSERT_EQ(notes.texts.size(), 1u);
-  EXPECT_NE(notes.texts[0].find("back to step"), std::string::npos) << notes.texts[0];
+  EXPECT_NE(notes.texts[0].find("back to the weights of step"), std::string::npos) << notes.texts[0];
   EXPECT_EQ(h.epochs.size(), 60u);
   EXPECT_NEAR(net.w.array().at(0), 1, 1e-5);
   EXPECT_EQ(h.epochs.back().lr, .5);
   One lost;
   o.callbacks = {std::make_shared<NanGuard>(NanGuardOptions{.factor = .99, .max_rollbacks = 2})};
   EXPECT_THROW(Trainer(o).fit(lost, nn::make_loss("mse"), optim::Sgd({.lr = 8}), rows(400, 1)), NonFinite);
+}
+
+/// 14 batches of 4 rows with target 1, but `odd` in the rows of batch 11 (from 0).
+data::Dataset with_odd(double odd, bool without = false) {
+  const std::int64_t batches = without ? 13 : 14;
+  Array x(DType::f32, {4 * batches, 1}), y(DType::f32, {4 * batches, 1});
+  for (std::int64_t i = 0; i < 4 * batches; ++i) y.set(i, i / 4 == 11 && !without ? odd : 1);
+  return data::Dataset({{"x", x}, {"y", y}});
+}
+
+/// What jumps or is lost is left out: the weights are those of data without it.
+TEST(NanGuard, LeavesOutTheBatchThatLostTheLoss) {
+  const auto fit = [](Backend backend, const data::Dataset& data, NanGuardOptions guard,
+                      std::int64_t epochs) {
+    One net;
+    net.w.assign(Array(DType::f32, {1}));
+    TrainerOptions o = plain(epochs, 4);
+    o.compile.backend = backend;
+    o.callbacks = {std::make_shared<NanGuard>(guard)};
+    Trainer(o).fit(net, nn::make_loss("mse"), optim::Sgd({.lr = .001, .momentum = .5}), data);
+    return net.w.array().at(0);
+  };
+  for (const Backend backend : {Backend::reference, Backend::cpu}) {
+    const double clean = fit(backend, with_odd(0, true), {}, 2);
+    for (const double odd : {100.0, kNaN, double(INFINITY)}) {
+      const NanGuardOptions guard{.factor = 1, .skip = true, .every_steps = 1, .spike = {.factor = 5}};
+      EXPECT_EQ(fit(backend, with_odd(odd), guard, 2), clean) << odd;
+      NanGuardOptions stop = guard;
+      stop.stop = true;
+      EXPECT_THROW(fit(backend, with_odd(odd), stop, 2), NonFinite);
+      EXPECT_THROW(fit(backend, with_odd(odd), guard, 4), NonFinite) << "a fourth time is too often";
+    }
+    EXPECT_NE(fit(backend, with_odd(100), {}, 2), clean);
+    EXPECT_NEAR(fit(backend, with_odd(2), {.factor = 1, .skip = true, .spike = {.factor = 5}}, 2),
+                fit(backend, with_odd(2), {}, 2), 0)
+        << "a loss that is a little higher is no spike";
+  }
+}
+
+/// Without every_steps the epoch's updates before the odd batch are lost too.
+TEST(NanGuard, GoesBackToTheStartOfTheEpoch) {
+  One net, rest;
+  net.w.assign(Array(DType::f32, {1}));
+  rest.w.assign(Array(DType::f32, {1}));
+  TrainerOptions o = plain(1, 4);
+  o.callbacks = {std::make_shared<NanGuard>(NanGuardOptions{.factor = 1, .skip = true})};
+  Trainer(o).fit(net, nn::make_loss("mse"), optim::Sgd({.lr = .01}), with_odd(kNaN));
+  o.callbacks.clear();
+  Trainer(o).fit(rest, nn::make_loss("mse"), optim::Sgd({.lr = .01}), rows(8, 1));
+  EXPECT_EQ(net.w.array().at(0), rest.w.array().at(0)) << "two batches come after it";
+}
+
+TEST(NanGuard, RefusesWhatCannotBe) {
+  EXPECT_ERROR(NanGuard({.factor = 0}), "factor must be above 0");
+  EXPECT_ERROR(NanGuard({.factor = 1}), "does the same again");
+  EXPECT_ERROR(NanGuard({.max_rollbacks = 0}), "max_rollbacks");
+  EXPECT_ERROR(NanGuard({.every_steps = -1}), "every_steps");
+  EXPECT_ERROR(make_callback("nan_guard", {{"action", std::string("halt")}}), "'rollback' or 'stop'");
+  One net;
+  TrainerOptions o = plain(1);
+  o.callbacks = {std::make_shared<NanGuard>(NanGuardOptions{.spike = {.factor = -1}})};
+  EXPECT_ERROR(Trainer(o).fit(net, nn::make_loss("mse"), optim::Sgd(), rows(4, 1)),
+               "spike: must be 0 or greater");
 }
 
 TEST(Rate, FollowsItsScheduleByEpochsAndBySteps) {
@@ -319,6 +382,7 @@ TEST(Callbacks, TheIndexBuildsEachOfThem) {
   for (const CallbackDef* def : all_callbacks()) {
     Options given;
     if (def->name == "stop_at") given.set("value", 1.0);
+    if (def->name == "swa") given.set("lr", 0.1);
     if (def->name == "max_time") given.set("time", std::string("1m"));
     EXPECT_EQ(make_callback(def->name, given)->name(), def->name);
   }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace tightloop::train {
 
@@ -12,7 +14,30 @@ std::vector<std::string> RunMonitor::measures() const {
   return {"gradient_norm", "gradient_norm_max"};
 }
 
+void RunMonitor::start(Run&) {
+  momentum_ = std::numeric_limits<double>::quiet_NaN();
+  begun_ = false;
+}
+
+void RunMonitor::step(Run& run) {
+  if (!begun_) epoch_start(run);
+  if (run.session().bound().step().graph.output(kMomentum) != nullptr)
+    momentum_ = run.session().program().result(kMomentum).at(0);
+}
+
+/// An epoch's record may come after a resume, without a step.
+Saved RunMonitor::save() const {
+  if (std::isnan(momentum_)) return {};
+  return {{"momentum", Array::scalar<double>(momentum_)}};
+}
+
+void RunMonitor::load(Run&, const Saved& saved) {
+  const auto momentum = saved.find("momentum");
+  if (momentum != saved.end() && momentum->second.count() == 1) momentum_ = momentum->second.at(0);
+}
+
 void RunMonitor::epoch_start(Run& run) {
+  begun_ = true;
   step_ = run.step();
   seconds_ = run.seconds();
   waited_ = run.session().bound().waited_s();
@@ -20,7 +45,7 @@ void RunMonitor::epoch_start(Run& run) {
 
 void RunMonitor::measure(Run& run, EpochRecord& record) {
   if (options_.rate) add_rates(run, record);
-  if (options_.throughput) add_throughput(run, record);
+  if (options_.throughput && begun_) add_throughput(run, record);
   if (!options_.gradient_norm) return;
   Program& program = run.session().program();
   const double updates = program.state(kUpdates).at(0);
@@ -35,8 +60,7 @@ void RunMonitor::add_rates(Run& run, EpochRecord& record) const {
     const double own = (g.lr ? *g.lr : rule.lr()) * g.lr_scale;
     record.extra.emplace_back("lr_" + g.pattern, rule.lr() > 0 ? run.lr() / rule.lr() * own : own);
   }
-  if (run.session().has_run() && run.session().bound().step().graph.output(kMomentum) != nullptr)
-    record.extra.emplace_back("momentum", run.session().program().result(kMomentum).at(0));
+  if (!std::isnan(momentum_)) record.extra.emplace_back("momentum", momentum_);
 }
 
 void RunMonitor::add_throughput(Run& run, EpochRecord& record) {

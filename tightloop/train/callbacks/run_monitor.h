@@ -21,16 +21,23 @@ class RunMonitor final : public Callback {
   std::string_view name() const override { return "monitor"; }
   std::vector<std::string> measures() const override;
   void prepare(UpdateOptions& update) const override { update.gradient_norm = options_.gradient_norm; }
+  void start(Run& run) override;
   void epoch_start(Run& run) override;
+  void step(Run& run) override;
   void measure(Run& run, EpochRecord& record) override;
+  Saved save() const override;
+  void load(Run& run, const Saved& saved) override;
 
  private:
   void add_rates(Run& run, EpochRecord& record) const;
   void add_throughput(Run& run, EpochRecord& record);
 
   RunMonitorOptions options_;
+  bool begun_ =
+      false;  ///< the epoch's clock runs: not in an epoch that a resume goes on with, until its first chunk
   std::int64_t step_ = 0;
   double seconds_ = 0, waited_ = 0;
+  double momentum_ = 0;  ///< of the last step; NaN: none moves
 };
 
 }  // namespace tightloop::train
