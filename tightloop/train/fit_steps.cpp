@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/train/callbacks/reduce_on_plateau.h>
 #include <tightloop/train/fit_steps.h>
+#include <tightloop/train/loggers/logging.h>
 #include <tightloop/train/run.h>
 
 #include <fmt/format.h>
@@ -51,7 +52,8 @@ class Fit {
         spec_(DataSpec::of(data.train.data, data.target, data.scales)),
         session_(model, loss, optimizer, spec_, data.train, options_.session()),
         total_(session_.steps()),
-        run_(model, options_, session_, optimizer.lr(), data.validation.has_value(), data.train.count()) {}
+        run_(model, options_, session_, optimizer.lr(), data.validation.has_value(), data.train.count()),
+        logging_(options_, data_, model_, run_) {}
 
   History run() {
     start();
@@ -62,6 +64,7 @@ class Fit {
     add_skipped(session_.bound());
     note_waiting();
     if (evaluator_) add_skipped(evaluator_->bound());
+    logging_.end();
     return std::move(run_.history());
   }
 
@@ -85,7 +88,11 @@ class Fit {
 
   void start() {
     for (const auto& callback : options_.callbacks) callback->start(run_);
-    if (options_.resume.empty()) return;
+    if (!options_.resume.empty()) resume();
+    logging_.start();
+  }
+
+  void resume() {
     first_ = false;
     run_.resume(read_checkpoint(options_.resume), options_.resume);
     if (options_.observer != nullptr) options_.observer->resumed(run_.history(), run_.step());
@@ -118,9 +125,11 @@ class Fit {
         chunk(end);
       } catch (const NonFinite& e) {
         if (!recover(e)) throw;
+        logging_.went_back();
         return false;
       }
       for (const auto& callback : options_.callbacks) callback->step(run_);
+      logging_.step();
       observe();
     }
     return true;
@@ -134,7 +143,7 @@ class Fit {
   void observe() {
     if (options_.observer == nullptr) return;
     options_.observer->progress({run_.epoch(), options_.epochs, session_.step(), total_,
-                                 session_.bound().mean_loss(), samples_per_s()});
+                                 session_.bound().mean_loss(), samples_per_s(), run_.lr()});
     if (!options_.observer->stop()) return;
     run_.history().stopped = true;
     run_.stop("");
@@ -172,6 +181,7 @@ class Fit {
     for (const auto& callback : options_.callbacks) callback->measure(run_, record);
     run_.history().epochs.push_back(record);
     for (const auto& callback : options_.callbacks) callback->epoch(run_, record);
+    logging_.epoch(record);
     if (options_.observer != nullptr) options_.observer->epoch(record);
   }
 
@@ -198,6 +208,7 @@ class Fit {
   Session session_;
   std::int64_t total_;
   Run run_;
+  Logging logging_;
   ChunkSize chunk_;
   std::optional<Evaluator> evaluator_;
   std::int64_t entered_ = 0;   ///< the step at which this epoch began in this process
