@@ -10,23 +10,17 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace tightloop::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string rate_text(double samples_per_s) {
-  if (samples_per_s >= 1e6) return fmt::format("{:.1f} M samples/s", samples_per_s / 1e6);
-  if (samples_per_s >= 1e4) return fmt::format("{:.0f} k samples/s", samples_per_s / 1e3);
-  return fmt::format("{:.0f} samples/s", samples_per_s);
-}
-
-std::string bar(double share) {
-  constexpr int width = 28;
-  const int full = std::clamp(static_cast<int>(share * width), 0, width);
-  return std::string(static_cast<std::size_t>(full), '#') +
-         std::string(static_cast<std::size_t>(width - full), '.');
+/// A terminal that understands "to the start of the line, and clear it".
+bool is_terminal() {
+  const char* kind = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) != 0 && (kind == nullptr || std::string_view(kind) != "dumb");
 }
 
 }  // namespace
@@ -52,7 +46,7 @@ std::string evaluation_text(const train::Evaluation& e, const std::vector<std::s
 }
 
 Report::Report(std::vector<std::string> metrics, bool quiet)
-    : metrics_(std::move(metrics)), quiet_(quiet), terminal_(isatty(STDOUT_FILENO) != 0) {}
+    : metrics_(std::move(metrics)), quiet_(quiet), terminal_(is_terminal()), colour_(wants_colour()) {}
 
 bool Report::stop() { return interrupted(); }
 
@@ -71,11 +65,23 @@ void Report::progress(const train::Progress& p) {
                     count_text(p.step, "step")));
     verifying_ = 0;
   }
+  const auto left = seconds_left(p);
   if (!terminal_ || !due()) return;
-  const double share = static_cast<double>(p.step) / static_cast<double>(std::max<std::int64_t>(1, p.steps));
-  say(fmt::format("\r\033[K[{}] {:3.0f}%  epoch {}/{}  loss {:.5g}  {}", bar(share), 100 * share, p.epoch,
-                  p.epochs, p.loss, rate_text(p.samples_per_s)));
+  const ProgressLine line{p, metrics_, validation_, left};
+  say("\r\033[K" + line.text(terminal_width(), colour_));
   std::fflush(stdout);
+}
+
+/// As the steps so far went; nothing in the first moments.
+std::optional<double> Report::seconds_left(const train::Progress& p) {
+  if (first_step_ < 0) {
+    first_step_ = p.step;
+    first_time_ = Clock::now();
+  }
+  const double passed = std::chrono::duration<double>(Clock::now() - first_time_).count();
+  const auto done = static_cast<double>(p.step - first_step_);
+  if (done <= 0 || passed < 0.2) return {};
+  return static_cast<double>(p.steps - p.step) * passed / done;
 }
 
 std::string Report::line(const train::EpochRecord& e) const {
@@ -85,6 +91,7 @@ std::string Report::line(const train::EpochRecord& e) const {
 }
 
 void Report::epoch(const train::EpochRecord& e) {
+  if (e.validation) validation_ = e.validation;
   if (quiet_ || terminal_ || (e.epoch > 1 && !due())) return;
   shown_ = e.epoch;
   say(line(e) + "\n");

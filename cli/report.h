@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "progress.h"
+
 #include <tightloop/train/job_run.h>
 
 #include <chrono>
@@ -8,8 +10,8 @@
 
 namespace tightloop::cli {
 
-/// Shows a run while it goes: a bar on a terminal, a line an epoch elsewhere (at most two a second), nothing
-/// when quiet. Ends the run on Ctrl-C.
+/// Shows a run while it goes: a bar with the latest numbers and the time left on a terminal, a line an epoch
+/// elsewhere (at most two a second), nothing when quiet. Ends the run on Ctrl-C.
 class Report : public train::Observer {
  public:
   Report(std::vector<std::string> metrics, bool quiet);
@@ -25,6 +27,7 @@ class Report : public train::Observer {
  private:
   std::string line(const train::EpochRecord& e) const;
   bool due();
+  std::optional<double> seconds_left(const train::Progress& p);
 
   std::vector<std::string> metrics_;
   bool quiet_;
@@ -32,6 +35,10 @@ class Report : public train::Observer {
   std::int64_t verifying_ = 0;
   std::int64_t shown_ = 0;  ///< last epoch that got a line
   std::chrono::steady_clock::time_point last_;
+  bool colour_;
+  std::optional<train::Evaluation> validation_;  ///< the last one
+  std::int64_t first_step_ = -1;  ///< at the first progress, from which the time left is reckoned
+  std::chrono::steady_clock::time_point first_time_;
 };
 
 /// A line that names the parameters which take no part in the loss; "" when there are none.

@@ -4,6 +4,7 @@
 #include <tightloop/base/array.h>
 #include <tightloop/base/dtype.h>
 #include <tightloop/base/error.h>
+#include <tightloop/base/recorder.h>
 #include <tightloop/base/shape.h>
 #include <tightloop/data/csv.h>
 #include <tightloop/data/dataset.h>
@@ -40,5 +41,8 @@
 #include <tightloop/train/callbacks/max_time.h>
 #include <tightloop/train/callbacks/nan_guard.h>
 #include <tightloop/train/callbacks/stop_at.h>
+#include <tightloop/train/loggers/csv.h>
+#include <tightloop/train/loggers/jsonl.h>
+#include <tightloop/train/loggers/tensorboard.h>
 #include <tightloop/train/trainer.h>
 #include <tightloop/train/weights.h>

@@ -2,6 +2,7 @@
 #include <tightloop/train/callbacks/reduce_on_plateau.h>
 #include <tightloop/train/check_run.h>
 #include <tightloop/train/fit_steps.h>
+#include <tightloop/train/loggers/logging.h>
 #include <tightloop/train/run.h>
 
 #include <fmt/format.h>
@@ -60,7 +61,8 @@ class Fit {
         stage_(checkpoint_ ? epoch_of(checkpoint_->step) : 1),
         session_(make_session(stage_)),
         total_(session_->steps()),
-        run_(model, options_, *session_, optimizer.lr(), facts_of(options_, optimizer, data), data) {
+        run_(model, options_, *session_, optimizer.lr(), facts_of(options_, optimizer, data), data),
+        logging_(options_, data_, model_, run_) {
     run_.set_later(later());
   }
 
@@ -73,6 +75,7 @@ class Fit {
     add_skipped(session_->bound());
     note_waiting();
     if (evaluator_) add_skipped(evaluator_->bound());
+    logging_.end();
     return std::move(run_.history());
   }
 
@@ -96,7 +99,11 @@ class Fit {
 
   void start() {
     for (const auto& callback : options_.callbacks) callback->start(run_);
-    if (!checkpoint_) return;
+    if (checkpoint_) resume();
+    logging_.start();
+  }
+
+  void resume() {
     first_ = false;
     run_.resume(*checkpoint_, options_.resume);
     checkpoint_.reset();
@@ -137,6 +144,7 @@ class Fit {
     session_ = make_session(epoch);
     session_->take(states, step);
     run_.set_session(*session_);
+    logging_.session_changed();
     run_.set_later(later());
   }
 
@@ -167,9 +175,11 @@ class Fit {
         chunk(end);
       } catch (const NonFinite& e) {
         if (!recover(e)) throw;
+        logging_.went_back();
         return false;
       }
       for (const auto& callback : options_.callbacks) callback->step(run_);
+      logging_.step();
       observe();
     }
     return true;
@@ -183,7 +193,7 @@ class Fit {
   void observe() {
     if (options_.observer == nullptr) return;
     options_.observer->progress({run_.epoch(), options_.epochs, session_->step(), total_,
-                                 session_->bound().mean_loss(), samples_per_s()});
+                                 session_->bound().mean_loss(), samples_per_s(), run_.lr()});
     if (!options_.observer->stop()) return;
     run_.history().stopped = true;
     run_.stop("");
@@ -220,6 +230,7 @@ class Fit {
     for (const auto& callback : options_.callbacks) callback->measure(run_, record);
     run_.history().epochs.push_back(record);
     for (const auto& callback : options_.callbacks) callback->epoch(run_, record);
+    logging_.epoch(record);
     if (options_.observer != nullptr) options_.observer->epoch(record);
   }
 
@@ -254,6 +265,7 @@ class Fit {
   std::unique_ptr<Session> session_;
   std::int64_t total_;
   Run run_;
+  Logging logging_;
   ChunkSize chunk_;
   std::optional<Evaluator> evaluator_;
   std::int64_t shown_ = 0;

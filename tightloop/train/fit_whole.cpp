@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/train/fit_whole.h>
+#include <tightloop/train/loggers/hub.h>
 
 #include <tightloop/optim/flat.h>
 
@@ -84,8 +85,10 @@ class Fit {
       for (std::int64_t epoch = 1; epoch <= options_.epochs && !ended_; ++epoch) run_epoch(epoch);
     } catch (const Error& e) {  // the data was good in the first pass, so it is the loss
       whole_.put(search_.x());
+      end_logs();
       throw NonFinite(e.what());
     }
+    end_logs();
     return std::move(history_);
   }
 
@@ -123,7 +126,27 @@ class Fit {
     if (evaluator_ && (ended_ || epoch % options_.evaluate_every == 0)) record.validation = evaluator_->run();
     record.seconds = seconds_since(start_);
     history_.epochs.push_back(record);
+    log(record);
     if (options_.observer != nullptr) options_.observer->epoch(record);
+  }
+
+  void log(const EpochRecord& record) {
+    if (options_.loggers.empty()) return;
+    if (!logs_.started()) {
+      RunInfo info;
+      info.metrics = options_.metrics;
+      info.epochs = options_.epochs;
+      info.steps = most_steps();
+      info.description = options_.description;
+      logs_.start(std::move(info));
+    }
+    logs_.epoch(record, {});
+  }
+
+  void end_logs() {
+    logs_.end(history_);
+    if (options_.observer == nullptr) return;
+    for (const auto& note : logs_.notes()) options_.observer->note(note);
   }
 
   const TrainingData& data_;
@@ -135,6 +158,7 @@ class Fit {
   optim::LbfgsSearch search_;
   std::optional<Evaluator> evaluator_;
   History history_;
+  LogHub logs_{options_.loggers, nullptr};
   bool ended_ = false;
   Clock::time_point start_ = Clock::now();
 };

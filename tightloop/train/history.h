@@ -19,6 +19,7 @@ struct Progress {
   std::int64_t steps = 0;  ///< steps of the whole run
   double loss = 0;         ///< average of this epoch so far
   double samples_per_s = 0;
+  double lr = 0;  ///< of the last step
 };
 
 /// One line of a run's history.

@@ -150,7 +150,9 @@ struct Job {
     std::vector<std::pair<std::string, Value>> callbacks;
     std::vector<Choice> metrics;
     std::int64_t evaluate_every = 1;  ///< epochs
-    std::int64_t threads = 0;         ///< 0: chosen by the machine
+    std::vector<Choice> loggers{{"jsonl"}};
+    std::int64_t log_every = -1;  ///< steps; -1: as seldom as keeps logs small
+    std::int64_t threads = 0;     ///< 0: chosen by the machine
     std::string backend = "compiled";
   } train;
 

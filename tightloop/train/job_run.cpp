@@ -5,6 +5,8 @@
 #include <tightloop/train/job_callbacks.h>
 #include <tightloop/train/job_run.h>
 #include <tightloop/train/job_schedule.h>
+#include <tightloop/train/loggers/index.h>
+#include <tightloop/train/loggers/job_loggers.h>
 #include <tightloop/train/resume.h>
 #include <tightloop/train/sources.h>
 #include <tightloop/train/weights.h>
@@ -85,6 +87,7 @@ TrainerOptions options_of(const Job& job) {
   o.drop_last = job.data.drop_last;
   o.seed = static_cast<std::uint64_t>(job.seed);
   o.evaluate_every = job.train.evaluate_every;
+  o.log_every = job.train.log_every;
   const JobSchedule schedule = job_schedule(job.train.schedule);
   o.update.schedule = schedule.schedule;
   o.update.per_step = schedule.per_step;
@@ -123,46 +126,27 @@ void check_mixing(const Job& job, const DataPart& part) {
 /// Bytes that the small files of a run may take.
 constexpr std::uintmax_t kRoomForTheRest = 64 * 1024;
 
-/// Writes metrics.csv at most once a second, and hands everything on.
-class Recorder : public Observer {
- public:
-  Recorder(RunDirectory& run, const std::vector<std::string>& names, Observer* next)
-      : run_(run), names_(names), next_(next) {}
-  void progress(const Progress& p) override {
-    if (next_ != nullptr) next_->progress(p);
-  }
-  bool stop() override { return next_ != nullptr && next_->stop(); }
-  void note(const std::string& text) override {
-    if (next_ != nullptr) next_->note(text);
-  }
-  void resumed(const History& before, std::int64_t step) override {
-    epochs_ = before.epochs;
-    if (next_ != nullptr) next_->resumed(before, step);
-  }
-  void epoch(const EpochRecord& e) override {
-    epochs_.push_back(e);
-    if (e.seconds - written_ >= 1) write(), written_ = e.seconds;
-    if (next_ != nullptr) next_->epoch(e);
-  }
-  void write() { run_.write_metrics(epochs_, names_); }
-
- private:
-  RunDirectory& run_;
-  const std::vector<std::string>& names_;
-  Observer* next_;
-  std::vector<EpochRecord> epochs_;
-  double written_ = 0;
-};
+/// metrics.csv, and what the job asks for.
+void add_loggers(TrainerOptions& options, const PreparedJob& prepared, const RunDirectory& run) {
+  options.loggers.push_back(make_logger("csv", {}, run.unfinished_folder()));
+  std::vector<Choice> others = prepared.job.train.loggers;
+  std::erase_if(others, [](const Choice& c) { return c.name == "csv"; });
+  for (auto& logger : job_loggers(others, run.path())) options.loggers.push_back(std::move(logger));
+  options.description = describe_job(prepared.job);
+}
 
 /// The checkpoint to go on from, checked against the job.
 std::string found_checkpoint(const PreparedJob& prepared, const RunDirectory& run, const std::string& which,
-                             Observer& observer) {
+                             Observer* observer) {
+  const auto note = [&](const std::string& text) {
+    if (observer != nullptr) observer->note(text);
+  };
   const FoundCheckpoint found = find_checkpoint(run.checkpoints(), which);
-  for (const std::string& damaged : found.damaged) observer.note(damaged + "; taking the one before");
+  for (const std::string& damaged : found.damaged) note(damaged + "; taking the one before");
   const auto job = found.checkpoint.metadata.find("job");
   if (job == found.checkpoint.metadata.end()) throw Error(found.path + ": was not written by a job's run");
   for (const auto& change : changes_on_resume(parse_job(job->second, found.path), prepared.job, found.path))
-    observer.note("changed since the checkpoint: " + change);
+    note("changed since the checkpoint: " + change);
   return found.path;
 }
 
@@ -239,15 +223,17 @@ History run_job(PreparedJob& prepared, const std::string& directory, Observer* o
   check_run(prepared);
   RunDirectory run(directory, weight_bytes(prepared) + kRoomForTheRest,
                    resume.empty() ? RunDirectory::Begin::anew : RunDirectory::Begin::resume);
-  Recorder recorder(run, prepared.metric_names, observer);
   TrainerOptions options = prepared.options;
-  options.observer = &recorder;
-  options.started = [&] { run.write_start(prepared.job, prepared.data); };
+  options.observer = observer;
+  options.started = [&] {
+    run.write_start(prepared.job, prepared.data);
+    run.begin_logs();
+  };
+  add_loggers(options, prepared, run);
   if (can_resume(prepared.job)) add_checkpoints(options, prepared, run);
-  if (!resume.empty()) options.resume = found_checkpoint(prepared, run, resume, recorder);
+  if (!resume.empty()) options.resume = found_checkpoint(prepared, run, resume, observer);
   const auto finish = [&](bool ended) {
     if (!run.started()) options.started();
-    recorder.write();
     run.write_model(*prepared.model, prepared.data.classes);
     run.finish(ended);
   };

@@ -2,16 +2,14 @@
 #include <tightloop/base/file.h>
 #include <tightloop/io/safetensors.h>
 #include <tightloop/train/checkpoint.h>
-#include <tightloop/train/history_table.h>
+#include <tightloop/train/loggers/index.h>
 #include <tightloop/train/run_directory.h>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
-#include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -27,10 +25,14 @@ constexpr const char* kModel = "model.safetensors";
 constexpr const char* kJob = "job.toml";
 constexpr const char* kNormalization = "normalization.safetensors";
 constexpr const char* kSplit = "split.json";
-constexpr const char* kMetrics = "metrics.csv";
 constexpr const char* kUnfinished = ".tightloop-unfinished";
 constexpr const char* kCheckpoints = "checkpoints";
 constexpr const char* kNotEnded = "not-ended";  // in the folder of checkpoints, while they are to go on from
+
+bool is_log(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name == kJsonLines || name.starts_with(kEventFiles);
+}
 
 bool is_run(const std::string& path) {
   const std::string job = (fs::path(path) / kJob).string();
@@ -47,7 +49,8 @@ void check_no_file(const std::string& path) {
 /// Empty but for what a killed run left.
 bool is_free(const std::string& path, std::error_code& ec) {
   for (fs::directory_iterator it(path, ec), end; !ec && it != end; it.increment(ec))
-    if (it->path().filename() != kUnfinished && it->path().filename() != kCheckpoints) return false;
+    if (it->path().filename() != kUnfinished && it->path().filename() != kCheckpoints && !is_log(it->path()))
+      return false;
   return !ec;
 }
 
@@ -78,22 +81,6 @@ void check_writable(const std::string& path, std::uintmax_t bytes) {
   if (!ec && space.available < bytes)
     throw Error(
         fmt::format("{}: the run needs {} bytes, the disk has {} left", path, bytes, space.available));
-}
-
-std::string number(double v) { return std::isnan(v) ? "nan" : fmt::format("{}", v); }
-
-std::string line_of(const EpochRecord& e, std::size_t metrics, const std::vector<std::string>& extra) {
-  std::string out = fmt::format("{},{},{},{}", e.epoch, e.step, number(e.train_loss),
-                                e.validation ? number(e.validation->loss) : "");
-  for (std::size_t i = 0; i < metrics; ++i)
-    out += "," + (e.validation ? number(e.validation->metrics[i]) : "");
-  out += fmt::format(",{},{:.1f},{:.3f}", number(e.lr), e.samples_per_s, e.seconds);
-  for (const auto& name : extra) {
-    const auto own =
-        std::find_if(e.extra.begin(), e.extra.end(), [&](const auto& v) { return v.first == name; });
-    out += "," + (own == e.extra.end() ? "" : number(own->second));
-  }
-  return out + "\n";
 }
 
 Json to_json(const SplitRecord& s) {
@@ -203,8 +190,12 @@ void RunDirectory::finish(bool ended) {
   std::error_code gone;
   if (ended) fs::remove(fs::path(checkpoints()) / kNotEnded, gone);
   if (fs::is_empty(checkpoints(), gone)) fs::remove(checkpoints(), gone);
-  for (const char* name : {kNormalization, kSplit, kMetrics, kJob, kModel}) {
+  for (const char* name : {kNormalization, kSplit, kMetricsTable, kJob, kModel}) {
     std::error_code ec;
+    if (name == kMetricsTable && !fs::exists(unfinished(name), ec)) {  // its logger has said why
+      fs::remove(file(name), ec);
+      continue;
+    }
     fs::rename(unfinished(name), file(name), ec);
     if (ec) throw Error(fmt::format("{}: cannot be written: {}", file(name), ec.message()));
   }
@@ -219,16 +210,13 @@ void RunDirectory::write_model(nn::Module& module, const std::vector<std::string
   io::write_safetensors(unfinished(kModel), out);
 }
 
-void RunDirectory::write_metrics(const std::vector<EpochRecord>& epochs,
-                                 const std::vector<std::string>& metrics) {
-  std::string text = "epoch,step,train_loss,validation_loss";
-  for (const auto& m : metrics) text += "," + m;
-  const auto extra = extra_names(epochs);
-  text += ",lr,samples_per_s,seconds";
-  for (const auto& name : extra) text += "," + name;
-  text += "\n";
-  for (const EpochRecord& e : epochs) text += line_of(e, metrics.size(), extra);
-  write_file(unfinished(kMetrics), text, false);
+void RunDirectory::begin_logs() const {
+  if (begin_ != Begin::anew) return;
+  std::error_code ec;
+  std::vector<fs::path> old;
+  for (fs::directory_iterator it(path_, ec), end; !ec && it != end; it.increment(ec))
+    if (is_log(it->path())) old.push_back(it->path());
+  for (const fs::path& path : old) fs::remove(path, ec);
 }
 
 SavedRun read_run(const std::string& path) {

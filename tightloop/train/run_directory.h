@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What a run leaves behind: model.safetensors, job.toml (resolved), normalization.safetensors, split.json and
-// metrics.csv. Every file appears whole or not at all, and all of them at the end: until then they lie in a
-// hidden folder inside, and an earlier run stays as it is. Checkpoints lie in checkpoints/ from the start; as
-// long as they belong to a run that has not ended, only a run that goes on from them may write here.
+// metrics.csv. Each of these appears whole or not at all, and all of them at the end: until then they lie in
+// a hidden folder inside, and an earlier run stays as it is. Checkpoints lie in checkpoints/ from the start;
+// as long as they belong to a run that has not ended, only a run that goes on from them may write here. What
+// loggers write lies in the folder itself from the first step on, in the place of an earlier run's.
 #include <tightloop/train/load.h>
 
 #include <cstdint>
@@ -45,8 +46,10 @@ class RunDirectory {
   void write_start(const Job& job, const LoadedData& data);
   bool started() const { return started_; }
   void write_model(nn::Module& module, const std::vector<std::string>& classes);
-  /// `metrics` are the columns' names.
-  void write_metrics(const std::vector<EpochRecord>& epochs, const std::vector<std::string>& metrics);
+  /// Where metrics.csv is to be written, after write_start().
+  std::string unfinished_folder() const { return unfinished(); }
+  /// Before a logger writes into the folder itself: takes away what those of an earlier run wrote.
+  void begin_logs() const;
 
   /// Where checkpoints go.
   std::string checkpoints() const;

@@ -48,6 +48,9 @@ Trainer::Trainer(TrainerOptions options, Metrics metrics)
     throw Error(fmt::format("the trainer needs at least 1 epoch, not {}", options_.epochs));
   if (options_.evaluate_every < 1)
     throw Error(fmt::format("evaluate_every must be at least 1 epoch, not {}", options_.evaluate_every));
+  if (options_.log_every < kLogAutomatically)
+    throw Error(
+        fmt::format("log_every must be at least 1 step, or 0 for epochs only, not {}", options_.log_every));
 }
 
 History Trainer::fit(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,

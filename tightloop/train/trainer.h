@@ -4,6 +4,7 @@
 //   trainer.fit(net, tl::nn::make_loss("mse"), tl::optim::Adam({.lr = 5e-4}), dataset);   // last field: the
 //   target
 #include <tightloop/train/callback.h>
+#include <tightloop/train/loggers/logger.h>
 #include <tightloop/train/stages.h>
 
 #include <concepts>
@@ -38,6 +39,10 @@ struct TrainerOptions {
   std::vector<std::shared_ptr<Callback>> callbacks = {};  ///< called in this order
   /// A checkpoint to go on from, bit for bit as if the run had not ended; "" starts anew.
   std::string resume = {};
+  std::vector<std::shared_ptr<Logger>> loggers = {};  ///< get what the run tells, on a thread of their own
+  std::int64_t log_every =
+      kLogAutomatically;            ///< steps from one that loggers get to the next; 0: epochs only
+  RunDescription description = {};  ///< what loggers show of the run beside its numbers
 
   /// What a session of this run is made with.
   SessionOptions session() const;

@@ -4,6 +4,7 @@
 #include <tightloop/train/job_schedule.h>
 #include <tightloop/train/keys/index.h>
 #include <tightloop/train/keys/read.h>
+#include <tightloop/train/loggers/job_loggers.h>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -198,6 +199,21 @@ std::vector<Key> train_keys() {
       {"train.evaluate_every", "epochs from one validation to the next", false,
        [](const Value& v, Job& j) { j.train.evaluate_every = whole(v, 1); },
        [](const Job& j) { return Value{j.train.evaluate_every}; }},
+      {"train.loggers", "where the numbers of the run go beside metrics.csv: names or tables", false,
+       [](const Value& v, Job& j) {
+         j.train.loggers = choices(v, "a list of names such as [\"jsonl\", \"tensorboard\"]");
+         job_loggers(j.train.loggers, "");
+       },
+       [](const Job& j) { return choices_value(j.train.loggers); }},
+      {"train.log_every", "steps from one that loggers get to the next; 0: epochs only", false,
+       [](const Value& v, Job& j) {
+         const auto* word = v.as<std::string>();
+         if (word != nullptr && *word != "auto") wrong(v, "a whole number or \"auto\"");
+         j.train.log_every = word != nullptr ? kLogAutomatically : whole(v, 0);
+       },
+       [](const Job& j) {
+         return j.train.log_every < 0 ? Value{std::string("auto")} : Value{j.train.log_every};
+       }},
       {"train.threads", "threads of the step; 0 lets the machine decide", false,
        [](const Value& v, Job& j) { j.train.threads = whole(v, 0, 4096); },
        [](const Job& j) { return Value{j.train.threads}; }},

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/loggers/hub.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace tightloop::train {
+namespace {
+
+/// Between two looks at the ring: far less than the time in which the fastest steps fill it.
+constexpr std::chrono::milliseconds kPause{10};
+/// Records handed to loggers at once, so that memory stays small.
+constexpr std::size_t kBatch = 4096;
+/// Bytes of weights that may wait for the loggers; a single copy may be larger.
+constexpr std::size_t kWaitingBytes = 32 << 20;
+
+}  // namespace
+
+LogHub::LogHub(std::vector<std::shared_ptr<Logger>> loggers, std::shared_ptr<Recorder> recorder,
+               std::vector<double> constant)
+    : loggers_(std::move(loggers)), recorder_(std::move(recorder)), constant_(std::move(constant)) {
+  for (const auto& logger : loggers_) {
+    const LoggerWants w = logger->wants();
+    wants_ = {wants_.weights || w.weights, wants_.model || w.model, std::max(wants_.samples, w.samples)};
+  }
+}
+
+LogHub::~LogHub() { close(); }
+
+void LogHub::start(RunInfo info) {
+  steps_per_epoch_ = std::max<std::int64_t>(1, info.steps_per_epoch);
+  last_step_ = info.resumed_at;
+  const auto shared = std::make_shared<const RunInfo>(std::move(info));
+  // Before any record, even those that were written before this call.
+  messages_.push_back({0, [shared](Logger& logger) {
+                         logger.start(*shared);
+                         if (shared->resumed_at > 0) logger.rewind(shared->resumed_at);
+                       }});
+  thread_ = std::thread([this] { run(); });
+}
+
+bool LogHub::takes_weights(std::size_t bytes) const {
+  if (!wants_.weights) return false;
+  const std::lock_guard lock(mutex_);
+  return bytes_waiting_ == 0 || bytes_waiting_ + bytes <= kWaitingBytes;
+}
+
+void LogHub::epoch(const EpochRecord& record, Weights weights) {
+  std::size_t bytes = 0;
+  for (const auto& [path, value] : weights) bytes += value.size_bytes();
+  post([record, weights = std::move(weights)](Logger& logger) { logger.epoch(record, weights); }, bytes);
+}
+
+void LogHub::end(const History& history) {
+  if (!started()) return;
+  post([&history](Logger& logger) { logger.end(history); });
+  close();
+}
+
+std::vector<std::string> LogHub::notes() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(notes_, {});
+}
+
+void LogHub::post(std::function<void(Logger&)> call, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  messages_.push_back({recorder_ == nullptr ? 0 : recorder_->written(), std::move(call), bytes});
+  bytes_waiting_ += bytes;
+}
+
+void LogHub::close() {
+  if (!started()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void LogHub::run() {
+  std::unique_lock lock(mutex_);
+  for (bool last = false; !last;) {
+    wake_.wait_for(lock, kPause, [this] { return closing_; });
+    last = closing_;
+    const std::vector<Message> messages = std::exchange(messages_, {});
+    lock.unlock();
+    std::size_t bytes = 0;
+    for (const Message& m : messages) {
+      pass_on(m.written);
+      tell(m.tell);
+      bytes += m.bytes;
+    }
+    if (recorder_ != nullptr) pass_on(recorder_->written());
+    tell([](Logger& logger) { logger.flush(); });
+    lock.lock();
+    bytes_waiting_ -= bytes;
+  }
+}
+
+void LogHub::tell(const std::function<void(Logger&)>& call) {
+  for (auto& logger : loggers_) {
+    if (logger == nullptr) continue;
+    try {
+      call(*logger);
+    } catch (const std::exception& e) {
+      const std::lock_guard lock(mutex_);
+      notes_.push_back(
+          fmt::format("logger {}: {}; it writes no more, the training goes on", logger->name(), e.what()));
+      logger = nullptr;
+    }
+  }
+}
+
+/// A step that is not later than the one before comes again, and what followed it counts no more.
+void LogHub::pass_on(std::uint64_t until) {
+  if (recorder_ == nullptr) return;
+  recorder_->read(
+      [this](std::int64_t step, std::span<const double> values) {
+        if (step <= last_step_) {
+          pass_on_batch();
+          tell([step](Logger& logger) { logger.rewind(step - 1); });
+        }
+        last_step_ = step;
+        steps_.push_back(step);
+        values_.insert(values_.end(), values.begin(), values.end());
+        values_.insert(values_.end(), constant_.begin(), constant_.end());
+        if (steps_.size() == kBatch) pass_on_batch();
+      },
+      until);
+  pass_on_batch();
+}
+
+void LogHub::pass_on_batch() {
+  if (steps_.empty()) return;
+  const std::size_t width = values_.size() / steps_.size();
+  batch_.clear();
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    batch_.push_back(
+        {steps_[i], (steps_[i] - 1) / steps_per_epoch_ + 1, std::span(values_).subspan(i * width, width)});
+  tell([this](Logger& logger) { logger.steps(batch_); });
+  steps_.clear();
+  values_.clear();
+}
+
+}  // namespace tightloop::train
