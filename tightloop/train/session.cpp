@@ -76,7 +76,9 @@ Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimi
       length_(length_of(part, options)),
       bound_(
           training_step(model, loss, optimizer, walked(data, part, options.shuffle), options.update, length_),
-          part, options.compile),
+          part, options.compile,
+          begin_loading(part,
+                        sampling_of(part, options.batch, options.shuffle, options.drop_last, options.seed))),
       sampling_(bound_.sampling(options.batch, options.shuffle, options.drop_last, options.seed)),
       seed_(options.seed) {
   check_batches(bound_.step(), sampling_);
