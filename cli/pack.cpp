@@ -52,6 +52,11 @@ void add_pack(CLI::App& app, Action& action) {
       ->type_name("N");
   command->add_option("--channels", a->options.images.channels, "1 (gray), 3 (RGB) or 4 (with alpha)")
       ->type_name("N");
+  command
+      ->add_option("--type", a->options.images.type,
+                   "u8: bytes 0..255 (if left out); f32: numbers 0..1, also for images of 16 bits")
+      ->check(CLI::IsMember({"u8", "f32"}))
+      ->type_name("TYPE");
   command->add_option("--workers", a->options.workers, "Threads that decode; one for each core if left out")
       ->type_name("N");
   command->add_flag("--skip", a->skip, "Leave out what cannot be read instead of stopping");

@@ -24,8 +24,28 @@ Array column(const Array& values, std::int64_t c, std::int64_t columns) {
   return out;
 }
 
+/// `name` as the user finds it: below the folder, or beside the archive, that was given.
+std::string shown_name(const std::string& name, const std::string& input) {
+  const std::filesystem::path given = std::filesystem::absolute(input);
+  for (const std::string& root : {given.string() + "/", given.parent_path().string() + "/"})
+    if (name.starts_with(root)) return name.substr(root.size());
+  return name;
+}
+
+/// A column of files, when that is what the samples are.
+data::RowNames files_of(const train::DataPart& part, const std::string& input,
+                        const std::map<std::int64_t, std::string>& skipped) {
+  data::RowNames out;
+  if (!part.is_stream() || part.samples->name(0) == part.samples->Samples::name(0)) return out;
+  out.header = "file";
+  for (std::int64_t i = 0; i < part.count(); ++i)
+    out.names.push_back(shown_name(part.samples->name(i), input));
+  for (const auto& [number, what] : skipped) out.gaps.insert(number);
+  return out;
+}
+
 void write_table(const std::string& path, const Array& values, const std::string& name,
-                 const std::vector<std::string>& classes) {
+                 const std::vector<std::string>& classes, const data::RowNames& rows) {
   const std::int64_t columns = values.count() / values.dims()[0];
   std::vector<std::string> names;
   std::vector<Array> arrays;
@@ -36,7 +56,7 @@ void write_table(const std::string& path, const Array& values, const std::string
                                  : fmt::format("{}{}", name, c));
     arrays.push_back(column(values, c, columns));
   }
-  data::write_csv(path, names, arrays);
+  data::write_csv(path, names, arrays, rows);
 }
 
 void check_other_file(const Arguments& a) {
@@ -57,12 +77,16 @@ void run(const Arguments& a) {
   const train::DataPart part =
       train::load_other_part(trained.run.job, trained.target, a.input, trained.run.classes, false);
   train::make_model(trained, part);
+  std::map<std::int64_t, std::string> skipped;
   const Array values =
-      train::Trainer(trained.options).predict(trained.model->model(), part, trained.run.scales);
+      train::Trainer(trained.options).predict(trained.model->model(), part, trained.run.scales, &skipped);
+  for (const auto& [number, what] : skipped)
+    fmt::print(stderr, "tightloop: warning: no prediction: {}\n", what);
   if (npy)
     io::write_npy(a.out, values);
   else
-    write_table(a.out, values, trained.run.job.data.target[0].name, trained.run.classes);
+    write_table(a.out, values, trained.run.job.data.target[0].name, trained.run.classes,
+                files_of(part, a.input[0], skipped));
 }
 
 }  // namespace

@@ -35,10 +35,20 @@ std::string resume_of(const Arguments& a) {
   return a.resume.empty() ? "last" : a.resume;
 }
 
+/// Says how far the data are while they are made.
+struct Loading : train::Observer {
+  bool quiet = false;
+  void note(const std::string& text) override {
+    if (!quiet) say(text + "\n");
+  }
+};
+
 int run(const Arguments& a) {
   const std::string resume = resume_of(a);
   const train::Job job = a.job.load();
-  train::PreparedJob prepared = train::prepare(job);
+  Loading loading;
+  loading.quiet = a.quiet;
+  train::PreparedJob prepared = train::prepare(job, &loading);
   warn_of(prepared.data.notes);
   Report report(prepared.metric_names, a.quiet);
   for (const auto& note : prepared.notes) report.note(note);

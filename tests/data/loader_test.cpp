@@ -86,6 +86,37 @@ TEST(Loader, AnyNumberOfWorkersMakesTheSameBatchesFromAnyStepOn) {
   }
 }
 
+TEST(Loader, BatchesBegunEarlyAreTheSame) {
+  const auto samples = samples_of(Numbers{.pause_us = 20});
+  Loader alone(samples, shuffled(103, 10), {.workers = 0});
+  const auto want = batches(alone, 0, 33);
+  for (const int workers : {0, 1, 3, kAutomatic}) {
+    Loader loader(samples, shuffled(103, 10), {.workers = workers});
+    loader.begin(0);
+    EXPECT_EQ(batches(loader, 0, 12), std::vector<Batch>(want.begin(), want.begin() + 12)) << workers;
+    loader.begin(12);
+    EXPECT_EQ(batches(loader, 12, 14), std::vector<Batch>(want.begin() + 12, want.begin() + 14)) << workers;
+    loader.begin(2);
+    EXPECT_EQ(batches(loader, 4, 33), std::vector<Batch>(want.begin() + 4, want.end())) << workers;
+  }
+}
+
+TEST(Loader, WhatIsBegunEarlyCanBeLeft) {
+  std::atomic<int> made = 0;
+  struct Counted {
+    std::atomic<int>* made;
+    std::int64_t size() const { return 1000; }
+    std::int64_t get(std::int64_t i) const { return ++*made, i; }
+  };
+  {
+    Loader loader(samples_of(Counted{&made}), {.rows = 1000, .batch = 10}, {.workers = 2, .prefetch = 3});
+    made = 0;
+    loader.begin(0);
+    while (made < 70) std::this_thread::yield();  // all there is room for
+  }
+  EXPECT_EQ(made, 70);
+}
+
 TEST(Loader, AnEpochHasEverySampleOnceAndAnotherOrderAndOtherDrawsNextTime) {
   Loader loader(samples_of(Numbers{}), shuffled(103, 8), {.workers = 2});
   std::vector<std::multiset<std::int64_t>> seen(2);
@@ -187,6 +218,18 @@ TEST(LoadAll, PutsSamplesInMemoryInTheirOrder) {
   EXPECT_EQ(all.skipped.size(), 1u);
   const std::vector<std::int64_t> rows{5, 3, 99};
   EXPECT_EQ(load_all(samples, rows).data["a"].at(2), 9);
+}
+
+TEST(LoadAll, SaysHowFarItIsAndCanBeEnded) {
+  std::vector<std::int64_t> seen;
+  const auto samples = samples_of(Numbers{.rows = 150});
+  load_all(samples, {}, {}, [&](std::int64_t done, std::int64_t of) {
+    EXPECT_EQ(of, 150);
+    return seen.push_back(done), true;
+  });
+  EXPECT_EQ(seen, (std::vector<std::int64_t>{0, 64, 128}));
+  EXPECT_ERROR(load_all(samples, {}, {}, [](std::int64_t done, std::int64_t) { return done < 64; }),
+               "ended before all samples were made");
 }
 
 struct Named {

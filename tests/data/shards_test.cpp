@@ -15,11 +15,12 @@ using testing::tar_entry;
 
 std::vector<TarMember> members(const std::string& tar) {
   return tar_members(
-      [&](std::span<std::byte> to, std::uint64_t at) {
-        ASSERT_LE(at + to.size(), tar.size());
-        std::memcpy(to.data(), tar.data() + at, to.size());
-      },
-      tar.size(), "a.tar");
+             [&](std::span<std::byte> to, std::uint64_t at) {
+               ASSERT_LE(at + to.size(), tar.size());
+               std::memcpy(to.data(), tar.data() + at, to.size());
+             },
+             tar.size(), "a.tar")
+      .members;
 }
 
 TEST(Tar, FilesAndNothingElseAreListed) {
@@ -97,6 +98,9 @@ TEST(Shards, SamplesAreFilesOfOneName) {
   testing::put(dir / "s-1.tar", tar_entry("d/1.png", "three") + tar_entry("d/1.cls", "9"));
   const Shards s(dir / "s-{0..1}.tar", {{"jpg", "png"}, {"cls"}});
   ASSERT_EQ(s.size(), 3);
+  ASSERT_EQ(s.notes().size(), 1u);
+  EXPECT_EQ(s.notes()[0],
+            (dir / "s-1.tar") + ": has no end-of-archive blocks, so it may be cut short after 'd/1.cls'");
   EXPECT_EQ(text_of(s, 0, 0), "one");
   EXPECT_EQ(text_of(s, 1, 0), "two");
   EXPECT_EQ(text_of(s, 2, 1), "9");

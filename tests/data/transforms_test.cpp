@@ -5,11 +5,13 @@
 #include <tests/support/files.h>
 #include <tightloop/base/random.h>
 #include <tightloop/data/dataset.h>
+#include <tightloop/data/images/geometry.h>
 #include <tightloop/data/transforms/beta.h>
 #include <tightloop/data/transforms/transform.h>
 #include <tightloop/engine/program.h>
 #include <tightloop/ops/functions.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -95,7 +97,7 @@ TEST(Transforms, MeanWhatTheReferenceDoes) {
       for (std::int64_t row = 0; row < kRows; ++row) {
         Uniform u{2, static_cast<std::uint64_t>(row)};
         double share = 0;
-        const Image want = c.reference(picture(data, row), picture(data, partner(row)), u, share);
+        const testing::Image want = c.reference(picture(data, row), picture(data, partner(row)), u, share);
         const Array& got = seen.images[static_cast<std::size_t>(row)];
         ASSERT_EQ(got.count(), static_cast<std::int64_t>(want.v.size())) << c.name << got.type_string();
         EXPECT_EQ(got.rank(), c.channels == 0 ? 3u : 4u);
@@ -180,12 +182,68 @@ TEST(Transforms, AreAppliedInOrder) {
     const auto draw = [&](std::size_t k) {
       return uniform_f32(philox_block(kSeed, 0x74720000 + 2 * 64, 4, static_cast<std::uint64_t>(row))[k]);
     };
-    const Image middle = flipped(cropped(picture(data, row), 1, 2, 9, 9), true);
-    const Image want =
+    const testing::Image middle = flipped(cropped(picture(data, row), 1, 2, 9, 9), true);
+    const testing::Image want =
         cropped(middle, static_cast<std::int64_t>(draw(0) * 5), static_cast<std::int64_t>(draw(1) * 5), 5, 5);
     for (std::int64_t i = 0; i < 75; ++i)
       ASSERT_EQ(seen.images[static_cast<std::size_t>(row)].at(i), want.v[static_cast<std::size_t>(i)]);
   }
+}
+
+/// Where the places of a crop's pixels lie in the image, along one side.
+double crop_place(double first, double length, std::int64_t size, std::int64_t i) {
+  const double at = (static_cast<double>(i) + 0.5) * length / static_cast<double>(size) - 0.5;
+  return first + std::clamp(at, 0.0, length - 1);
+}
+
+TEST(Transforms, DecodingTakesTheSameCropsAsTheStep) {
+  constexpr std::int64_t kHigh = 60, kWide = 80, kSize = 32;
+  Array places(DType::f32, {kRows, 2, kHigh, kWide});  // y in one channel, x in the other
+  for (std::int64_t i = 0; i < places.count(); ++i)
+    places.set(i, static_cast<double>(i / (kHigh * kWide) % 2 == 0 ? i / kWide % kHigh : i % kWide));
+  const Options options{{"size", Numbers{kSize}}};
+  Transforms list;
+  list.add("random_resized_crop", options);
+  Compiled compiled(list, places);
+  for (const std::int64_t epoch : {0, 3}) {
+    const Seen seen = compiled.epoch(epoch);
+    for (std::int64_t row = 0; row < kRows; ++row) {
+      const data::Box box =
+          frame({make_geometry("random_resized_crop", options)}, kHigh, kWide, {kSeed, epoch}, row).box;
+      const Array& image = seen.images[static_cast<std::size_t>(row)];
+      for (std::int64_t i = 0; i < kSize; ++i) {
+        ASSERT_NEAR(image.at(i * kSize), crop_place(box.top, box.height, kSize, i), 1e-3);
+        ASSERT_NEAR(image.at(kSize * kSize + i), crop_place(box.left, box.width, kSize, i), 1e-3);
+      }
+    }
+  }
+}
+
+TEST(Transforms, AListWhoseHeadIsDoneElsewhereDrawsAsTheWholeListDoes) {
+  Transforms whole, rest;
+  whole.add("center_crop", {{"size", Numbers{9}}});
+  whole.add("horizontal_flip");
+  whole.add("random_crop", {{"size", Numbers{5}}});
+  rest.add("horizontal_flip");
+  rest.add("random_crop", {{"size", Numbers{5}}});
+  const Array data = pictures(3);
+  Transforms crop;
+  crop.add("center_crop", {{"size", Numbers{9}}});
+  Array cropped_data(DType::f32, {kRows, 3, 9, 9});
+  const Seen cropped_images = Compiled(crop, data).epoch(0);
+  for (std::size_t r = 0; r < kRows; ++r)
+    for (std::int64_t i = 0; i < 243; ++i)
+      cropped_data.set(static_cast<std::int64_t>(r) * 243 + i, cropped_images.images[r].at(i));
+  const Seen want = Compiled(whole, data).epoch(2);
+  const auto same = [&] {
+    const Seen seen = Compiled(rest, cropped_data).epoch(2);
+    std::size_t count = 0;
+    for (std::size_t r = 0; r < kRows; ++r) count += identical(seen.images[r], want.images[r]);
+    return count;
+  };
+  EXPECT_LT(same(), static_cast<std::size_t>(kRows));
+  rest.start_at(1);
+  EXPECT_EQ(same(), static_cast<std::size_t>(kRows));
 }
 
 TEST(Transforms, EvaluationLeavesOutWhatIsRandom) {

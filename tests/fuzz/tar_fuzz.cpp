@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::memcpy(to.data(), data + at, to.size());
   };
   try {
-    for (const data::TarMember& m : data::tar_members(read, size, "fuzz"))
+    for (const data::TarMember& m : data::tar_members(read, size, "fuzz").members)
       if (m.offset > size || m.size > size - m.offset) __builtin_trap();
   } catch (const Error&) {
   }

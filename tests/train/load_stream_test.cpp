@@ -74,8 +74,42 @@ TEST_F(LoadStream, LeadingTransformsAreDoneInDecoding) {
   const LoadedData small =
       load("train = \"set\"\nimages = { size = 6, channels = 1, type = \"f32\" }\n" + kImages);
   EXPECT_EQ(small.data.train.data["image"].type_string(), "f32[12, 1, 6, 6]");
-  EXPECT_ERROR(load(crop + "memory = \"resident\"\n"),
-               "random_resized_crop makes another one in every epoch");
+}
+
+TEST_F(LoadStream, RandomCropsOfImagesInMemoryAreTakenByTheStep) {
+  three_classes();
+  const std::string crop =
+      "train = \"set\"\ntransforms = [{ name = \"random_resized_crop\", size = 8 }, \"horizontal_flip\"]\n" +
+      kImages;
+  const LoadedData resident =
+      load(crop + "memory = \"resident\"\nsampler = \"balanced\"\nvalidation = 0.25\n");
+  EXPECT_EQ(resident.data.train.data["image"].type_string(), "u8[12, 3, 23, 37]");
+  EXPECT_EQ(to_string(resident.model_inputs()[0].second), "f32[B, 3, 8, 8]");
+  EXPECT_ERROR(load(crop + "sampler = \"balanced\"\n"), "set data.memory = \"resident\"");
+  PreparedJob p = prepare(job(crop + "memory = \"resident\"\nvalidation = 0.25\n"));
+  EXPECT_EQ(run_job(p, dir / "run", nullptr).steps, 4);
+  add("set/c/5.png", "tiny.png");
+  EXPECT_ERROR(load(crop + "memory = \"resident\"\n"), "so they need one size: set data.images.size");
+}
+
+TEST_F(LoadStream, FlipsAreTheSameWhereverTheCropsAreTaken) {
+  three_classes();
+  // the whole image, made larger, in which both ways of resizing agree
+  const std::string list =
+      "train = \"set\"\nimages = { type = \"f32\" }\ntransforms = [{ name = \"random_resized_crop\", size = "
+      "[40, "
+      "60], scale = [1, 1], ratio = [1.6, 1.61] }, \"horizontal_flip\"]\n" +
+      kImages;
+  std::vector<double> losses;
+  for (const std::string memory : {"resident", "stream"}) {
+    PreparedJob p = prepare(job("memory = \"" + memory + "\"\n" + list));
+    EXPECT_EQ(p.data.data.train.is_stream(), memory == "stream");
+    p.options.max_steps = 1;
+    p.options.batch = 12;
+    Trainer trainer(p.options, p.metrics);
+    losses.push_back(trainer.fit(p.model->model(), p.loss, *p.optimizer, p.data.data).epochs[0].train_loss);
+  }
+  EXPECT_NEAR(losses[0], losses[1], 2e-3);
 }
 
 TEST_F(LoadStream, TheOtherTransformsAreDoneInTheStepWhereverTheImagesLie) {
@@ -171,6 +205,18 @@ TEST_F(LoadStream, ShardsHoldImagesArraysNumbersAndTexts) {
                 .data.train.data["image"]
                 .type_string(),
             "f32[1, 2]");
+}
+
+TEST_F(LoadStream, ShardsWithoutAMarkOfTheirEndAreSaid) {
+  const std::string sample =
+      tar_entry("1.png", content_of(fixture("images/tiny.png"))) + tar_entry("1.cls", "1");
+  const std::string set = "inputs = { image = \"image\" }\ntarget = { kind = \"class\" }\n";
+  testing::put(dir / "whole.tar", sample + testing::tar_end());
+  EXPECT_TRUE(load("train = \"whole.tar\"\n" + set).notes.empty());
+  testing::put(dir / "cut.tar", sample);
+  const LoadedData cut = load("train = \"cut.tar\"\n" + set);
+  ASSERT_EQ(cut.notes.size(), 1u);
+  EXPECT_NE(cut.notes[0].find("cut.tar: has no end-of-archive blocks"), std::string::npos);
 }
 
 TEST_F(LoadStream, NpyFilesCanBeReadRowByRow) {

@@ -50,6 +50,19 @@ TEST_F(Pack, WhatCannotBeReadStopsOrIsLeftOut) {
   EXPECT_EQ(io::read_npy(dir / "out.npy").type_string(), "u8[70, 1, 4, 6]");
 }
 
+TEST_F(Pack, AdviceIsInItsOwnWords) {
+  add("b/71.png", "tiny.png");
+  EXPECT_ERROR(pack(options()), "71.png: is 1 high and 1 wide, the first image 23 and 37; give --size");
+  fs::remove(dir / "set/b/71.png");
+  add("b/72.png", "deep.png");
+  PackOptions o = options();
+  o.images.size = {4, 4};
+  EXPECT_ERROR(pack(o), "72.png: has 16 bits a sample, more than bytes hold; give --type f32");
+  o.images.type = "f32";
+  EXPECT_EQ(pack(o).rows, 71);
+  EXPECT_EQ(io::read_npy(dir / "out.npy").type_string(), "f32[71, 3, 4, 4]");
+}
+
 TEST_F(Pack, EndedItLeavesNothing) {
   PackOptions o = options();
   o.progress = [](std::int64_t done, std::int64_t) { return done == 0; };

@@ -125,6 +125,79 @@ TEST(Stream, EvaluatesAndPredictsInOrder) {
   ASSERT_EQ(some.skipped.size(), 1u);
 }
 
+TEST(Stream, PredictionsLeaveGapsForWhatIsSkipped) {
+  Net net;
+  net.initialize(1);
+  struct Inputs {
+    std::set<std::int64_t> broken = {};
+    std::int64_t size() const { return kRows; }
+    auto get(std::int64_t i) const {
+      if (broken.contains(i)) throw Error("is lost");
+      return std::get<0>(Points{}.get(i));
+    }
+  };
+  Trainer trainer({.batch = 7});
+  const Array want = trainer.predict(net, stream(data::samples_of(Inputs{})));
+  DataPart part = stream(data::samples_of(Inputs{{0, 8, 20, 21}}), {.workers = 1, .skip = true});
+  std::map<std::int64_t, std::string> skipped;
+  const Array got = trainer.predict(model_of(net), part, {}, &skipped);
+  ASSERT_EQ(got.dims(), want.dims());
+  EXPECT_EQ(skipped.size(), 4u);
+  for (std::int64_t i = 0; i < got.count(); ++i) {
+    if (skipped.contains(i / 3))
+      EXPECT_TRUE(std::isnan(got.at(i)));
+    else
+      EXPECT_EQ(got.at(i), want.at(i));
+  }
+  part.rows = {3, 8, 9, 21, 22};
+  const Array some = trainer.predict(model_of(net), part, {}, &skipped);
+  EXPECT_TRUE(std::isnan(some.at(3)));
+  EXPECT_EQ(some.at(6), want.at(27));
+  EXPECT_TRUE(std::isnan(some.at(9)));
+  EXPECT_EQ(some.at(12), want.at(66));
+}
+
+/// Images of one value, and that value's `power` as the target.
+struct Grays {
+  int power = 1;
+  std::int64_t size() const { return kRows; }
+  Array image(std::int64_t i) const {
+    Array a(DType::f32, {1, 2, 2});
+    for (std::int64_t p = 0; p < 4; ++p) a.set(p, static_cast<double>(i % 10));
+    return a;
+  }
+  auto get(std::int64_t i) const {
+    return std::tuple{image(i), std::array{std::pow(static_cast<float>(i % 10), static_cast<float>(power))}};
+  }
+};
+
+/// The mean of an image, to a power; its parameters change nothing.
+struct MeanNet : nn::Module {
+  int power = 1;
+  nn::Linear idle{1, 1};
+  void fields(nn::Fields& f) override { f("idle", idle); }
+  Tensor operator()(const Tensor& x) {
+    const Tensor m = mean(x, {2, 3});
+    return (power == 2 ? m * m : m) + 0.0 * idle(m);
+  }
+};
+
+double mixed_loss(int power) {
+  DataPart part = stream(data::samples_of(Grays{power}), {.workers = 1});
+  part.transforms.emplace().add("mixup");
+  MeanNet net;
+  net.power = power;
+  return Trainer({.epochs = 2, .batch = 8})
+      .fit(net, nn::make_loss("mse"), optim::Sgd({.lr = 0.1}), part)
+      .epochs[1]
+      .train_loss;
+}
+
+TEST(Stream, MixesImagesAndTargetsOfTheSamePartnerInTheBatch) {
+  EXPECT_NEAR(mixed_loss(1), 0, 1e-9);  // a mean of a mixture is the mixture of the means
+  EXPECT_GT(mixed_loss(2), 1);          // and that of squares is not: there are mixtures
+}
+
 TEST(Stream, LbfgsWantsItsRowsInMemory) {
   Net net;
   EXPECT_ERROR(

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -112,9 +113,16 @@ class CsvFile {
 Array read_csv(const std::string& path, const std::vector<std::string>& wanted, DType dtype = DType::f32,
                const CsvOptions& options = {});
 
+/// A column of texts before the numbers of write_csv().
+struct RowNames {
+  std::string header;                   ///< "": there is none
+  std::vector<std::string> names = {};  ///< one a row
+  std::set<std::int64_t> gaps = {};     ///< rows whose numbers are left empty
+};
+
 /// Writes a header and one row a line by AtomicFile; numbers in the fewest digits that read back as the
 /// same value. `columns` are [rows] or [rows, 1] arrays, one a name. Throws Error when they differ in rows.
 void write_csv(const std::string& path, const std::vector<std::string>& names,
-               const std::vector<Array>& columns);
+               const std::vector<Array>& columns, const RowNames& rows = {});
 
 }  // namespace tightloop::data

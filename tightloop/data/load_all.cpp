@@ -19,7 +19,8 @@ void shorten(Array& a, std::int64_t rows) {
 }  // namespace
 
 Loaded load_all(const std::shared_ptr<const Samples>& samples, std::span<const std::int64_t> rows,
-                LoaderOptions options) {
+                LoaderOptions options,
+                const std::function<bool(std::int64_t done, std::int64_t of)>& progress) {
   if (options.workers == kAutomatic) options.workers = available_cores() - 1;
   const std::int64_t count = rows.empty() ? samples->size() : static_cast<std::int64_t>(rows.size());
   if (count < 1) throw Error("data: there are no samples");
@@ -35,6 +36,8 @@ Loaded load_all(const std::shared_ptr<const Samples>& samples, std::span<const s
   std::vector<std::int64_t> numbers;
   Loader loader(samples, sampling, options);
   for (std::int64_t step = 0; step < sampling.steps_per_epoch(); ++step) {
+    if (progress && !progress(std::min(count, step * sampling.batch), count))
+      throw Error("data: ended before all samples were made");
     const LoadedBatch& batch = loader.at(step);
     for (std::size_t f = 0; f < fields.size(); ++f)
       std::memcpy(fields[f].values.bytes() + numbers.size() * samples->fields()[f].bytes(),

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -70,32 +71,28 @@ std::string message_of(const Samples& samples, std::int64_t number, const std::s
   return (what.starts_with(name) ? what : name + ": " + what) + (name == plain ? "" : " (" + plain + ")");
 }
 
-/// Times batches made by the caller against the steps between them, until it is known how many workers pay.
-class Trial {
+/// The time of steps, from when a batch was handed over until the next is asked for.
+class StepClock {
  public:
-  /// True once, when enough batches were seen.
-  bool ready() const { return fills_.size() > kBatches; }
   void asked() {
-    start_ = Clock::now();
-    if (!fills_.empty()) steps_.push_back(seconds(start_ - end_));
+    if (given_) steps_.push_back(seconds(Clock::now() - end_));
   }
   void answered() {
+    given_ = true;
     end_ = Clock::now();
-    fills_.push_back(seconds(end_ - start_));
   }
-  int workers() const { return workers_that_pay(typical(fills_), typical(steps_), available_cores()); }
-
- private:
-  static constexpr std::size_t kBatches =
-      4;  ///< the first, whose step is not like the others, does not count
-  static double typical(std::vector<double> v) {
-    v.erase(v.begin());
+  /// The first step is not like the others.
+  bool knows() const { return steps_.size() > 2; }
+  double typical() const {
+    std::vector<double> v(steps_.begin() + 1, steps_.end());
     std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
     return v[v.size() / 2];
   }
 
-  Clock::time_point start_, end_;
-  std::vector<double> fills_, steps_;
+ private:
+  bool given_ = false;
+  Clock::time_point end_;
+  std::vector<double> steps_;
 };
 
 }  // namespace
@@ -115,18 +112,30 @@ class Loader::Impl {
       throw Error("loader: workers must lie between 0 and 1024, not be " + std::to_string(options.workers));
     if (options.prefetch < 1 || options.prefetch > 1024)
       throw Error("loader: prefetch must lie between 1 and 1024, not be " + std::to_string(options.prefetch));
+    add_slots(1);
     hire(std::max(options.workers, 0));
   }
-  ~Impl() { dismiss(); }
+  ~Impl() {
+    abandon_ = true;
+    dismiss();
+  }
+
+  void begin(std::int64_t step) {
+    if (options_.workers == kAutomatic && !settled_ && threads_.empty() && available_cores() > 1) hire(1);
+    std::unique_lock lock(mutex_);
+    if (!begun_ || wrapped(step) != next_step()) begin_at(wrapped(step), lock);
+    work_.notify_all();
+  }
 
   const LoadedBatch& at(std::int64_t step) {
     const bool trying = options_.workers == kAutomatic && !settled_;
-    if (trying) trial_.asked();
-    if (trying && trial_.ready()) settle();
+    if (trying) clock_.asked();
+    if (trying && clock_.knows()) settle();
     const auto start = Clock::now();
+    if (!begun_) begin(step);
     Slot& slot = wait_for(step);
     waited_s_ += seconds(Clock::now() - start);
-    if (trying) trial_.answered();
+    if (trying) clock_.answered();
     return slot.batch;
   }
 
@@ -135,55 +144,70 @@ class Loader::Impl {
   double waited_s_ = 0;
 
  private:
+  std::int64_t rows() const { return std::min(sampling_.batch, sampling_.rows); }
+
+  /// `workers` more, and the batches that they make ahead.
   void hire(int workers) {
-    const std::int64_t rows = std::min(sampling_.batch, sampling_.rows);
-    const auto slots = static_cast<std::size_t>(workers * options_.prefetch + 1);
-    while (slots_.size() < slots) slots_.push_back(std::make_unique<Slot>(*samples_, rows));
-    chunk_ = workers == 0 ? rows : std::max<std::int64_t>(1, rows / (4 * workers));
+    const int all = static_cast<int>(threads_.size()) + workers;
+    {
+      const std::lock_guard lock(mutex_);
+      add_slots(static_cast<std::size_t>(all * options_.prefetch + 1));
+      chunk_ = all == 0 ? rows() : std::max<std::int64_t>(1, rows() / (4 * all));
+    }
     try {
       for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {  // no more threads to have: the caller helps those there are
     }
   }
 
+  void add_slots(std::size_t count) {
+    while (slots_.size() < count) {
+      slots_.push_back(std::make_unique<Slot>(*samples_, rows()));
+      free_.push_back(slots_.back().get());
+    }
+  }
+
+  /// What the workers have begun they finish; the rest is left to the caller.
   void dismiss() {
     {
       const std::lock_guard lock(mutex_);
       stop_ = true;
-      abandon_ = true;
     }
     work_.notify_all();
     for (std::thread& t : threads_) t.join();
     threads_.clear();
+    stop_ = false;
   }
 
-  /// The batch that the caller held is free again: the ring can grow.
   void settle() {
     settled_ = true;
-    const int workers = trial_.workers();
-    if (workers == 0) return;
-    begin_ = next_step();
-    head_ = -1;
-    planned_ = 0;
-    hire(workers);
+    double fill_s = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      fill_s = made_s_ / static_cast<double>(std::max<std::int64_t>(1, made_)) * static_cast<double>(rows());
+    }
+    const int workers = workers_that_pay(fill_s, clock_.typical(), available_cores());
+    if (workers == 0)
+      dismiss();
+    else
+      hire(std::max(0, workers - static_cast<int>(threads_.size())));
   }
 
   std::int64_t wrapped(std::int64_t step) const {
     return options_.repeat ? step % sampling_.steps_per_epoch() : step;
   }
   /// The one after the batch that was asked for last.
-  std::int64_t next_step() const { return wrapped(begin_ + head_ + 1); }
-  Slot& slot_of(std::int64_t index) {
-    return *slots_[static_cast<std::size_t>(index % static_cast<std::int64_t>(slots_.size()))];
-  }
+  std::int64_t next_step() const { return wrapped(begin_ + given_); }
 
   Slot& wait_for(std::int64_t step) {
     std::unique_lock lock(mutex_);
     if (wrapped(step) != next_step()) begin_at(wrapped(step), lock);
-    ++head_;
+    release();
+    if (window_.empty()) plan();
+    Slot& slot = *window_.front();
+    held_ = true;
+    ++given_;
     work_.notify_all();
-    if (planned_ == head_) plan();
-    Slot& slot = slot_of(head_);
     while (slot.done < slot.size) {
       if (const Claim claim = claim_of(slot); claim.slot != nullptr)
         run(claim, lock);
@@ -194,6 +218,14 @@ class Loader::Impl {
     return slot;
   }
 
+  /// The caller is done with its batch.
+  void release() {
+    if (!held_) return;
+    held_ = false;
+    free_.push_back(window_.front());
+    window_.pop_front();
+  }
+
   /// Forgets what was made ahead.
   void begin_at(std::int64_t step, std::unique_lock<std::mutex>& lock) {
     paused_ = true;
@@ -201,20 +233,25 @@ class Loader::Impl {
     done_.wait(lock, [&] { return busy_ == 0; });
     paused_ = false;
     abandon_ = false;
+    free_.insert(free_.end(), window_.begin(), window_.end());
+    window_.clear();
+    held_ = false;
+    begun_ = true;
     begin_ = step;
-    head_ = -1;
-    planned_ = 0;
+    given_ = planned_ = 0;
   }
 
-  /// Gives the next free slot its rows.
+  /// Gives a free slot the rows of the next batch.
   void plan() {
-    Slot& slot = slot_of(planned_);
+    Slot& slot = *free_.back();
+    free_.pop_back();
     const Sampling::Batch batch = sampling_.at(wrapped(begin_ + planned_));
     sampling_.fill(batch, slot.numbers.as<std::int64_t>().data());
     slot.key = {sampling_.seed, options_.repeat ? 0 : batch.epoch};
     slot.size = batch.size;
     slot.claimed = slot.done = 0;
     slot.failures.clear();
+    window_.push_back(&slot);
     ++planned_;
   }
 
@@ -227,12 +264,12 @@ class Loader::Impl {
 
   /// Work of the oldest batch that has any.
   Claim claim() {
-    if (paused_ || head_ < 0) return {};
-    for (std::int64_t i = head_; i < head_ + static_cast<std::int64_t>(slots_.size()); ++i) {
-      if (i == planned_) plan();
-      if (const Claim c = claim_of(slot_of(i)); c.slot != nullptr) return c;
-    }
-    return {};
+    if (paused_ || !begun_) return {};
+    for (Slot* slot : window_)
+      if (const Claim c = claim_of(*slot); c.slot != nullptr) return c;
+    if (free_.empty()) return {};
+    plan();
+    return claim_of(*window_.back());
   }
 
   void work() {
@@ -251,6 +288,7 @@ class Loader::Impl {
     std::vector<Failure> failures;
     std::vector<std::byte*> out(c.slot->buffers.size());
     const std::int64_t* numbers = c.slot->numbers.as<std::int64_t>().data();
+    const auto start = Clock::now();
     for (std::int64_t p = c.first; p < c.end && !abandon_; ++p) {
       for (std::size_t f = 0; f < out.size(); ++f) out[f] = c.slot->row(f, p);
       try {
@@ -259,8 +297,11 @@ class Loader::Impl {
         failures.push_back({p, message_of(*samples_, numbers[p], e.what())});
       }
     }
+    const double took = seconds(Clock::now() - start);
     lock.lock();
     --busy_;
+    made_s_ += took;
+    made_ += c.end - c.first;
     c.slot->done += c.end - c.first;
     c.slot->failures.insert(c.slot->failures.end(), failures.begin(), failures.end());
     done_.notify_all();
@@ -304,17 +345,22 @@ class Loader::Impl {
   const std::shared_ptr<const Samples> samples_;
   const Sampling sampling_;
   const LoaderOptions options_;
-  Trial trial_;
+  StepClock clock_;
   bool settled_ = false;
-  std::int64_t chunk_ = 1;
 
   std::mutex mutex_;  ///< guards all below and the counters of slots
   std::condition_variable work_, done_;
-  std::vector<std::unique_ptr<Slot>>
-      slots_;                 ///< a ring: batch `i` since begin_ lies in slot i modulo their number
-  std::int64_t begin_ = 0;    ///< the step of batch 0
-  std::int64_t head_ = -1;    ///< the batch that the caller holds
-  std::int64_t planned_ = 0;  ///< batches that have a slot, those that are done included
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> free_;
+  std::deque<Slot*> window_;  ///< batches in their order: the one that the caller holds, and those ahead
+  bool begun_ = false;
+  bool held_ = false;         ///< the first of the window is the caller's
+  std::int64_t begin_ = 0;    ///< the first step
+  std::int64_t given_ = 0;    ///< batches since that the caller got
+  std::int64_t planned_ = 0;  ///< batches since that have a slot, those that are done included
+  std::int64_t chunk_ = 1;    ///< samples that a thread takes on at once
+  double made_s_ = 0;         ///< the time that making `made_` samples took
+  std::int64_t made_ = 0;
   std::int64_t busy_ = 0;
   bool paused_ = false;
   bool stop_ = false;
@@ -325,6 +371,7 @@ Loader::Loader(std::shared_ptr<const Samples> samples, const Sampling& sampling,
     : impl_(std::make_unique<Impl>(std::move(samples), sampling, options)) {}
 Loader::~Loader() = default;
 
+void Loader::begin(std::int64_t step) { impl_->begin(step); }
 const LoadedBatch& Loader::at(std::int64_t step) { return impl_->at(step); }
 const std::map<std::int64_t, std::string>& Loader::skipped() const { return impl_->skipped_; }
 double Loader::waited_s() const { return impl_->waited_s_; }

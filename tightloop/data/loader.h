@@ -4,6 +4,7 @@
 #include <tightloop/data/samples.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,8 +15,8 @@ namespace tightloop::data {
 inline constexpr int kAutomatic = -1;
 
 struct LoaderOptions {
-  /// Threads that make samples ahead; 0: the caller's thread alone. Automatic: the first batches are made
-  /// without any and timed against the steps, and there are as many as then pay.
+  /// Threads that make samples ahead; 0: the caller's thread alone. Automatic: one begins, its samples and
+  /// the first steps are timed, and then there are as many as pay, or none.
   int workers = kAutomatic;
   int prefetch = 2;     ///< batches ahead for each worker
   bool skip = false;    ///< samples that cannot be made are left out of their batch and listed by skipped()
@@ -40,6 +41,9 @@ class Loader {
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
+  /// Begins to make the batches from `step` on while the caller still has other things to do; without
+  /// threads it does nothing.
+  void begin(std::int64_t step);
   /// The batch of step `step`, valid until the next call. Steps that follow each other are made ahead; any
   /// other begins anew there. Throws Error for a sample that cannot be made, with its name and number; with
   /// skip, when no sample of the batch can be made.
@@ -68,9 +72,11 @@ struct Loaded {
 };
 
 /// Makes the listed samples (none listed: all) by as many threads as there are cores, or `options.workers`.
-/// Throws Error as Loader::at() does.
+/// `progress` is told from time to time how many of how many are made; false ends it. Throws Error as
+/// Loader::at() does, and when it is ended.
 Loaded load_all(const std::shared_ptr<const Samples>& samples, std::span<const std::int64_t> rows = {},
-                LoaderOptions options = {});
+                LoaderOptions options = {},
+                const std::function<bool(std::int64_t done, std::int64_t of)>& progress = {});
 
 /// How many workers pay when a batch takes `fill_s` seconds to make by one thread, a step takes `step_s`, and
 /// there are so many cores. 0 when handing a batch over would cost more than it saves.

@@ -126,7 +126,7 @@ Shards::Shards(const std::string& pattern, const std::vector<std::vector<std::st
 
 void Shards::add_archive(const std::string& path, std::uint32_t number) {
   const File file(path);
-  const auto members =
+  const auto [members, ended] =
       tar_members([&](std::span<std::byte> to, std::uint64_t at) { file.read(to, at); }, file.size(), path);
   const std::size_t before = samples_.size();
   std::vector<Part> parts(fields_.size());
@@ -156,6 +156,9 @@ void Shards::add_archive(const std::string& path, std::uint32_t number) {
     }
   }
   finish();
+  if (!ended)
+    notes_.push_back(path + ": has no end-of-archive blocks, so it may be cut short after '" +
+                     (members.empty() ? "" : members.back().name) + "'");
   if (samples_.size() == before) {
     std::vector<std::string> wanted;
     for (const auto& f : fields_) wanted.push_back(name_list(f));

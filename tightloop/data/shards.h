@@ -26,6 +26,8 @@ class Shards {
   Shards(const std::string& pattern, const std::vector<std::vector<std::string>>& fields);
 
   std::int64_t size() const { return static_cast<std::int64_t>(samples_.size()); }
+  /// What the user should know: archives without a mark of their end.
+  const std::vector<std::string>& notes() const { return notes_; }
   /// "shard-003.tar/0001"
   std::string name(std::int64_t i) const;
   /// The extension of part `field` of sample `i`.
@@ -48,6 +50,7 @@ class Shards {
 
   std::vector<std::vector<std::string>> fields_;
   std::vector<std::string> archives_;
+  std::vector<std::string> notes_;
   std::vector<Sample> samples_;
   std::vector<Part> parts_;  ///< of sample i: from i × fields on
 };

@@ -53,13 +53,16 @@ class Reader {
   Reader(const ReadAt& read, std::uint64_t size, const std::string& name)
       : read_(read), size_(size), name_(name) {}
 
-  std::vector<TarMember> members() {
-    std::vector<TarMember> out;
+  TarListing listing() {
+    TarListing out;
     Block block;
     while (at_ + kBlock <= size_) {
       read_(block, at_);
-      if (std::all_of(block.begin(), block.end(), [](std::byte b) { return b == std::byte{0}; })) return out;
-      entry(block, out);
+      if (std::all_of(block.begin(), block.end(), [](std::byte b) { return b == std::byte{0}; })) {
+        out.ended = true;
+        return out;
+      }
+      entry(block, out.members);
     }
     if (at_ < size_) fail("is cut short inside a header");
     return out;
@@ -139,8 +142,8 @@ class Reader {
 
 }  // namespace
 
-std::vector<TarMember> tar_members(const ReadAt& read, std::uint64_t size, const std::string& name) {
-  return Reader(read, size, name).members();
+TarListing tar_members(const ReadAt& read, std::uint64_t size, const std::string& name) {
+  return Reader(read, size, name).listing();
 }
 
 }  // namespace tightloop::data

@@ -49,8 +49,29 @@ DataPart stream(std::shared_ptr<const data::Samples> samples, const data::Loader
   return out;
 }
 
-BoundStep::BoundStep(StepGraph step, const DataPart& part, const CompileOptions& options)
-    : step_(std::move(step)), part_(part), program_(Program::compile(step_.graph, options)) {
+Sampling sampling_of(const DataPart& part, std::int64_t batch, bool shuffle, bool drop_last,
+                     std::uint64_t seed) {
+  Sampling s{.rows = part.count(), .batch = batch, .shuffle = shuffle, .drop_last = drop_last, .seed = seed};
+  s.subset = part.rows.empty() ? nullptr : part.rows.data();
+  s.data_rows = part.total();
+  if (shuffle && !part.weighted.empty()) s.weighted = part.weighted.data();
+  return s;
+}
+
+std::unique_ptr<data::Loader> begin_loading(const DataPart& part, const Sampling& sampling) {
+  if (!part.is_stream()) return nullptr;
+  check_rows(part, true);
+  auto out = std::make_unique<data::Loader>(part.samples, sampling, part.loader);
+  out->begin(0);
+  return out;
+}
+
+BoundStep::BoundStep(StepGraph step, const DataPart& part, const CompileOptions& options,
+                     std::unique_ptr<data::Loader> ahead)
+    : step_(std::move(step)),
+      part_(part),
+      program_(Program::compile(step_.graph, options)),
+      loader_(std::move(ahead)) {
   for (const Tensor& t : program_.graph().inputs) {
     if (ir::input_role(t.node()) != "data") continue;
     const std::string name = ir::input_name(t.node());
@@ -114,11 +135,7 @@ std::map<std::int64_t, std::string> BoundStep::skipped() const {
 Sampling BoundStep::sampling(std::int64_t batch, bool shuffle, bool drop_last, std::uint64_t seed) const {
   require(part_.is_stream() || step_.graph.input(kFirstRow) == nullptr || (!shuffle && part_.rows.empty()),
           "a step that reads rows in order");
-  Sampling s{.rows = part_.count(), .batch = batch, .shuffle = shuffle, .drop_last = drop_last, .seed = seed};
-  s.subset = part_.rows.empty() ? nullptr : part_.rows.data();
-  s.data_rows = part_.total();
-  if (shuffle && !part_.weighted.empty()) s.weighted = part_.weighted.data();
-  return s;
+  return sampling_of(part_, batch, shuffle, drop_last, seed);
 }
 
 void BoundStep::find_states() {

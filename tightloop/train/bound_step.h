@@ -39,11 +39,21 @@ DataPart stream(std::shared_ptr<const data::Samples> samples, const data::Loader
 /// not in the data, and for weights that are not one a row.
 DataSpec walked(DataSpec data, const DataPart& part, bool shuffle = false);
 
+/// How a part is walked in batches.
+Sampling sampling_of(const DataPart& part, std::int64_t batch, bool shuffle = false, bool drop_last = false,
+                     std::uint64_t seed = 0);
+
+/// Begins to make the first batches of training, so that they are there when the step is compiled; null for
+/// data in memory. `part` must outlive it.
+std::unique_ptr<data::Loader> begin_loading(const DataPart& part, const Sampling& sampling);
+
 /// A step graph compiled and bound to the data it reads: arrays as they lie, a stream batch by batch. `part`
 /// must outlive it.
 class BoundStep {
  public:
-  BoundStep(StepGraph step, const DataPart& part, const CompileOptions& options);
+  /// `ahead`: of a stream, what begin_loading() began.
+  BoundStep(StepGraph step, const DataPart& part, const CompileOptions& options,
+            std::unique_ptr<data::Loader> ahead = nullptr);
 
   const StepGraph& step() const { return step_; }
   const DataPart& part() const { return part_; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace tightloop::train {
 namespace {
@@ -14,10 +15,28 @@ void bind_parameters(BoundStep& bound, const ParameterLookup& parameters) {
       bound.program().bind(path, parameters(path));
 }
 
-/// Predictions stand in the order of the samples, so none may be left out.
-DataPart without_skipping(DataPart part) {
-  part.loader.skip = false;
+DataPart with_skipping(DataPart part, bool skip) {
+  part.loader.skip = part.loader.skip && skip;
   return part;
+}
+
+/// Puts the rows of a batch where their samples stand, which begins at row `first` of `out` or later.
+void place_rows(const BoundStep& bound, const Array& batch, std::int64_t first, Array& out) {
+  const std::size_t row = out.size_bytes() / static_cast<std::size_t>(out.dims()[0]);
+  const DataPart& part = bound.part();
+  if (!part.is_stream()) {
+    std::memcpy(out.bytes() + static_cast<std::size_t>(first) * row, batch.bytes(), batch.size_bytes());
+    return;
+  }
+  const Array& numbers = bound.bound_data(kSampleField);
+  for (std::int64_t i = 0; i < numbers.count(); ++i, ++first) {
+    const auto number_at = [&](std::int64_t r) {
+      return part.rows.empty() ? r : part.rows[static_cast<std::size_t>(r)];
+    };
+    while (number_at(first) != numbers.int_at(i)) ++first;
+    std::memcpy(out.bytes() + static_cast<std::size_t>(first) * row,
+                batch.bytes() + static_cast<std::size_t>(i) * row, row);
+  }
 }
 
 }  // namespace
@@ -52,22 +71,24 @@ Evaluation Evaluator::run() {
 }
 
 Array predict_all(const Model& model, const DataSpec& data, const DataPart& given, std::int64_t batch,
-                  const CompileOptions& options) {
-  const DataPart part = without_skipping(given);
-  BoundStep bound(prediction_step(model, walked(data, part)), part, options);
+                  const CompileOptions& options, std::map<std::int64_t, std::string>* skipped) {
+  StepGraph step = prediction_step(model, walked(data, given));
+  const bool gaps = skipped != nullptr && is_floating(step.prediction.dtype);
+  const DataPart part = with_skipping(given, gaps);
+  BoundStep bound(std::move(step), part, options);
   bind_parameters(bound, parameters_of(model));
   bound.reset();
   const Sampling sampling = bound.sampling(batch);
   std::vector<std::int64_t> dims = bound.step().prediction.shape.values({part.count(), part.total()});
   Array out(bound.step().prediction.dtype, dims);
-  std::byte* to = out.bytes();
-  for (std::int64_t step = 0; step < sampling.steps_per_epoch(); ++step) {
-    bound.run(sampling, step, 1);
-    const Array y = bound.program().result("prediction");
-    std::memcpy(to, y.bytes(), y.size_bytes());
-    to += y.size_bytes();
+  if (gaps && part.loader.skip)
+    for (std::int64_t i = 0; i < out.count(); ++i) out.set(i, std::numeric_limits<double>::quiet_NaN());
+  for (std::int64_t s = 0; s < sampling.steps_per_epoch(); ++s) {
+    bound.run(sampling, s, 1);
+    place_rows(bound, bound.program().result("prediction"), s * sampling.batch, out);
   }
   bound.check_data();
+  if (skipped != nullptr) *skipped = bound.skipped();
   return out;
 }
 

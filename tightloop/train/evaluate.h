@@ -3,6 +3,7 @@
 #include <tightloop/train/bound_step.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,9 @@ class Evaluator {
   Sampling sampling_;
 };
 
-/// The predictions of all rows of `part`: [rows, ...].
+/// The predictions of all rows of `part`: [rows, ...]. Where `skipped` is given, samples of a stream that the
+/// part's loader may leave out have NaN in their place, and are listed there by number with what was wrong.
 Array predict_all(const Model& model, const DataSpec& data, const DataPart& part, std::int64_t batch,
-                  const CompileOptions& options);
+                  const CompileOptions& options, std::map<std::int64_t, std::string>* skipped = nullptr);
 
 }  // namespace tightloop::train

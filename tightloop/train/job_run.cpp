@@ -176,7 +176,7 @@ std::uintmax_t weight_bytes(PreparedJob& prepared) {
 
 }  // namespace
 
-PreparedJob prepare(const Job& given) {
+PreparedJob prepare(const Job& given, Observer* observer) {
   Job job = with_columns(given);
   nn::LossFn loss = loss_of(job);
   auto optimizer = chosen(job.train.optimizer, [](const auto& name, const auto& options) {
@@ -185,7 +185,7 @@ PreparedJob prepare(const Job& given) {
   Metrics metrics;
   std::vector<std::string> names, notes;
   add_metrics(job, metrics, names);
-  LoadedData data = load_data(job, target_kind(job));
+  LoadedData data = load_data(job, target_kind(job), observer);
   job.data.columns = data.columns;
   check_mixing(job, data.data.train);
   auto model = std::make_unique<ForwardModel>(job.model, data.model_inputs());

@@ -24,7 +24,7 @@ struct PreparedJob {
 };
 
 /// Throws Error for everything that can be known before the first step but what compiling the step finds.
-PreparedJob prepare(const Job& job);
+PreparedJob prepare(const Job& job, Observer* observer = nullptr);
 
 /// Trains and writes the run directory. `resume` "last", "best" or a path: goes on from that checkpoint of
 /// the directory, and tells the observer what the job has changed. When the observer ends the run, a

@@ -100,9 +100,9 @@ std::vector<std::pair<std::string, TensorType>> LoadedData::model_inputs() const
   return input_types(walked(std::move(spec), data.train));
 }
 
-LoadedData load_data(const Job& job, nn::TargetKind target) {
+LoadedData load_data(const Job& job, nn::TargetKind target, Observer* observer) {
   check_names(job);
-  if (auto streams = load_streams(job, target)) return std::move(*streams);
+  if (auto streams = load_streams(job, target, observer)) return std::move(*streams);
   Request request{job, target};
   request.rules = job.data.columns;
   std::vector<std::string> files{resolve(job, job.data.train)};

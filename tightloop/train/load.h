@@ -39,8 +39,9 @@ struct LoadedData {
 };
 
 /// Reads training and validation data and fits the normalisation on the training part. Throws Error naming
-/// file, row and column; a target that does not fit `target` (class numbers or values) is refused.
-LoadedData load_data(const Job& job, nn::TargetKind target);
+/// file, row and column; a target that does not fit `target` (class numbers or values) is refused. Decoding
+/// that takes longer is told to the observer, which may end it.
+LoadedData load_data(const Job& job, nn::TargetKind target, Observer* observer = nullptr);
 
 /// Other data for a trained model as it sees them, with the fields of the job: `sources` is one file or
 /// folder as data.train, or texts "name=file". `with_target` false: the inputs alone.

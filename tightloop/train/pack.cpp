@@ -45,6 +45,7 @@ void check_room(const std::string& out, std::uintmax_t bytes) {
 Packed pack(const PackOptions& options) {
   const Job job = job_for(options);
   StreamRequest request{job, nn::TargetKind::classes};
+  request.advice = {"give --size", "give --type f32"};
   const auto samples = data::is_shards(options.source) ? shard_samples(options.source, request)
                                                        : folder_samples(options.source, request);
   const data::SampleField& image = samples->fields()[0];

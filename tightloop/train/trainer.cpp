@@ -77,12 +77,13 @@ Evaluation Trainer::evaluate(const Model& model, const nn::LossFn& loss, const D
 }
 
 Array Trainer::predict(const Model& model, const DataPart& inputs,
-                       const std::vector<data::FieldScale>& scales) {
+                       const std::vector<data::FieldScale>& scales,
+                       std::map<std::int64_t, std::string>* skipped) {
   initialize_missing(model, options_.seed);
   DataSpec spec = DataSpec::of(inputs.data, "", scales);
   spec.inputs.insert(spec.inputs.end(), spec.target.begin(), spec.target.end());
   spec.target.clear();
-  return predict_all(model, spec, inputs, options_.evaluation_batch(), options_.compile);
+  return predict_all(model, spec, inputs, options_.evaluation_batch(), options_.compile, skipped);
 }
 
 }  // namespace tightloop::train

@@ -106,7 +106,9 @@ class Trainer {
   Array predict(M& module, const DataPart& inputs) {
     return predict(model_of(module), inputs);
   }
-  Array predict(const Model& model, const DataPart& inputs, const std::vector<data::FieldScale>& scales = {});
+  /// `skipped`: see predict_all().
+  Array predict(const Model& model, const DataPart& inputs, const std::vector<data::FieldScale>& scales = {},
+                std::map<std::int64_t, std::string>* skipped = nullptr);
 
   const TrainerOptions& options() const { return options_; }
 

@@ -9,16 +9,23 @@
 
 namespace tightloop::data {
 
+/// What of an image is decoded.
+struct Wanted {
+  int reduce = 1;      ///< 2, 4 or 8: the image at that fraction of its size, rounded up
+  Region region = {};  ///< its pixels there, before the orientation is applied; without rows: all
+};
+
 /// A format of image files: one line of the index.
 struct ImageFormat {
   std::string_view name;
   std::string_view suffixes;  ///< ".jpg .jpeg", lower case
   bool (*begins)(std::span<const std::byte> bytes);
-  /// Both throw Error naming `name` for what is damaged, cut short or too large.
+  /// This and decode() throw Error naming `name` for what is damaged, cut short or too large.
   ImageHeader (*header)(std::span<const std::byte> bytes, const std::string& name);
-  /// The pixels as stored. With `reduce` 2, 4 or 8 a format that can decodes them at that fraction of the
-  /// size, rounded up; others ignore it.
-  Image (*decode)(std::span<const std::byte> bytes, const std::string& name, int reduce);
+  /// Whether decode() does what is wanted; without it `out` is the whole image at its size.
+  bool partial;
+  /// The pixels as stored, into `out`, whose memory is used again.
+  void (*decode)(std::span<const std::byte> bytes, const std::string& name, const Wanted& wanted, Image& out);
 };
 
 std::span<const ImageFormat> image_formats();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tightloop/base/random.h>
 #include <tightloop/data/images/geometry.h>
+#include <tightloop/data/transforms/draws.h>
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,6 @@
 namespace tightloop::data {
 namespace {
 
-constexpr std::uint32_t kStream = 0x63726f70;  // 'crop'
 constexpr std::int64_t kLargestSide = 1 << 16;
 
 const std::array kSize{OptionSpec{"size", OptionType::sizes, {}, "height and width, or one number", true}};
@@ -47,8 +46,11 @@ void read_range(const std::string& owner, const Numbers& range, double most, dou
 std::int64_t round_half_even(double x) { return static_cast<std::int64_t>(std::nearbyint(x)); }
 
 Framing whole(std::int64_t height, std::int64_t width) {
-  return {
-      {0, 0, static_cast<double>(height), static_cast<double>(width)}, height, width, 0, 0, height, width};
+  return {.box = {0, 0, static_cast<double>(height), static_cast<double>(width)},
+          .height = height,
+          .width = width,
+          .window_height = height,
+          .window_width = width};
 }
 
 void resize(const Geometry& g, Framing& f) {
@@ -74,23 +76,23 @@ void center_crop(const Geometry& g, Framing& f) {
 
 Box random_box(const Geometry& g, std::int64_t height, std::int64_t width, const SampleKey& key,
                std::int64_t number) {
-  const double area = static_cast<double>(height) * static_cast<double>(width);
-  const double low = std::log(g.least_ratio), high = std::log(g.most_ratio);
-  for (std::uint32_t attempt = 0; attempt < 10; ++attempt) {
-    const auto words = philox_block(key.seed, kStream + attempt, static_cast<std::uint64_t>(key.epoch),
-                                    static_cast<std::uint64_t>(number));
-    const auto draw = [&](std::size_t i) { return static_cast<double>(uniform_f32(words[i])); };
-    const double part = area * (g.least_area + draw(0) * (g.most_area - g.least_area));
-    const double ratio = std::exp(low + draw(1) * (high - low));
-    const std::int64_t w = round_half_even(std::sqrt(part * ratio)),
-                       h = round_half_even(std::sqrt(part / ratio));
-    if (w < 1 || h < 1 || w > width || h > height) continue;
-    return {std::floor(draw(2) * static_cast<double>(height - h + 1)),
-            std::floor(draw(3) * static_cast<double>(width - w + 1)), static_cast<double>(h),
+  SampleDraws draws(key, number, 0);  // in decoding it is the first of its list
+  const auto area = static_cast<float>(height * width);
+  std::int64_t w = 0, h = 0;
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    const float part = draws.uniform(g.least_area, g.most_area) * area;
+    const float shape = std::exp(draws.uniform(std::log(g.least_ratio), std::log(g.most_ratio)));
+    if (w > 0) continue;  // the places come after all tries
+    w = round_half_even(std::sqrt(part * shape)), h = round_half_even(std::sqrt(part / shape));
+    if (w < 1 || h < 1 || w > width || h > height) w = 0;
+  }
+  if (w > 0) {
+    const std::int64_t top = draws.whole(height - h + 1), left = draws.whole(width - w + 1);
+    return {static_cast<double>(top), static_cast<double>(left), static_cast<double>(h),
             static_cast<double>(w)};
   }
   const double ratio = static_cast<double>(width) / static_cast<double>(height);
-  std::int64_t w = width, h = height;
+  w = width, h = height;
   if (ratio < g.least_ratio)
     h = std::clamp<std::int64_t>(round_half_even(static_cast<double>(w) / g.least_ratio), 1, height);
   else if (ratio > g.most_ratio)
@@ -135,7 +137,8 @@ Framing frame(const Geometries& steps, std::int64_t height, std::int64_t width, 
               std::int64_t number) {
   Framing f = whole(height, width);
   for (const Geometry& g : steps) {
-    if (g.kind == Geometry::Kind::random_resized_crop) f.box = random_box(g, height, width, key, number);
+    if (g.kind == Geometry::Kind::random_resized_crop)
+      f.box = random_box(g, height, width, key, number), f.cut_out = true;
     if (g.kind == Geometry::Kind::center_crop)
       center_crop(g, f);
     else

@@ -37,7 +37,7 @@ bool is_random(const Geometries& steps);
 
 /// What of an image of height × width is taken for sample `number` (torchvision's rules and rounding: the
 /// shorter side of resize, the zeros around an image smaller than its center_crop, ten tries of
-/// random_resized_crop, then the middle). Draws are philox_block(seed, 'crop' + try, epoch, number).
+/// random_resized_crop, then the middle). Draws are those of the transform in the step (SampleDraws).
 Framing frame(const Geometries& steps, std::int64_t height, std::int64_t width, const SampleKey& key,
               std::int64_t number);
 

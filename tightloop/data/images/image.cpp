@@ -2,7 +2,10 @@
 #include <tightloop/base/error.h>
 #include <tightloop/data/images/image.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace tightloop::data {
 namespace {
@@ -41,8 +44,8 @@ void convert(const Image& from, Image& to) {
 struct Place {
   std::int64_t y, x;
 };
-Place stored_place(int orientation, std::int64_t y, std::int64_t x, const Image& stored) {
-  const std::int64_t bottom = stored.height - 1, right = stored.width - 1;
+Place stored_place(int orientation, std::int64_t y, std::int64_t x, std::int64_t height, std::int64_t width) {
+  const std::int64_t bottom = height - 1, right = width - 1;
   switch (orientation) {
     case 2:
       return {y, right - x};
@@ -83,7 +86,10 @@ class Tiff {
 
 }  // namespace
 
-Image::Image(std::int64_t h, std::int64_t w, int c, int d) : height(h), width(w), channels(c), depth(d) {
+Image::Image(std::int64_t h, std::int64_t w, int c, int d) { become(h, w, c, d); }
+
+void Image::become(std::int64_t h, std::int64_t w, int c, int d) {
+  height = h, width = w, channels = c, depth = d;
   bytes.resize(static_cast<std::size_t>(h) * row_bytes());
 }
 
@@ -117,10 +123,19 @@ Image oriented(Image image, int orientation) {
   std::uint8_t* to = out.bytes.data();
   for (std::int64_t y = 0; y < out.height; ++y)
     for (std::int64_t x = 0; x < out.width; ++x, to += pixel) {
-      const Place p = stored_place(orientation, y, x, image);
+      const Place p = stored_place(orientation, y, x, image.height, image.width);
       std::memcpy(to, image.bytes.data() + static_cast<std::size_t>(p.y * image.width + p.x) * pixel, pixel);
     }
   return out;
+}
+
+Region stored_region(int orientation, const Region& seen, std::int64_t height, std::int64_t width) {
+  if (seen.height < 1 || seen.width < 1) return seen;
+  if (turns(orientation)) std::swap(height, width);
+  const Place a = stored_place(orientation, seen.top, seen.left, height, width),
+              b = stored_place(orientation, seen.top + seen.height - 1, seen.left + seen.width - 1, height,
+                               width);
+  return {std::min(a.y, b.y), std::min(a.x, b.x), std::abs(a.y - b.y) + 1, std::abs(a.x - b.x) + 1};
 }
 
 int exif_orientation(std::span<const std::byte> bytes) {

@@ -17,6 +17,14 @@ struct ImageHeader {
       1;  ///< EXIF tag 0x0112: 1 as stored, 3 upside down, 6 and 8 a quarter turn, 2, 4, 5, 7 mirrored
 };
 
+/// A rectangle of pixels.
+struct Region {
+  std::int64_t top = 0;
+  std::int64_t left = 0;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+};
+
 /// Pixels in memory: [height, width, channels], samples of 8 bits, or of 16 in the machine's order.
 struct Image {
   std::int64_t height = 0;
@@ -25,8 +33,11 @@ struct Image {
   int depth = 8;
   std::vector<std::uint8_t> bytes = {};
 
+  Image() = default;
   /// Zeros.
   Image(std::int64_t height, std::int64_t width, int channels, int depth = 8);
+  /// Takes this size; the pixels are not yet written, and the memory is used again.
+  void become(std::int64_t height, std::int64_t width, int channels, int depth = 8);
   std::size_t row_bytes() const;
 };
 
@@ -43,6 +54,8 @@ Image with_channels(Image image, int channels);
 
 /// The image as it is meant to be seen, by its EXIF orientation 1..8.
 Image oriented(Image image, int orientation);
+/// Where the pixels lie in the stored image that are seen at `seen` of one of height x width.
+Region stored_region(int orientation, const Region& seen, std::int64_t height, std::int64_t width);
 /// Whether the orientation swaps height and width.
 constexpr bool turns(int orientation) { return orientation >= 5 && orientation <= 8; }
 

@@ -7,8 +7,11 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstring>
+#include <iterator>
+#include <vector>
 
 namespace tightloop::data {
 namespace {
@@ -33,7 +36,8 @@ struct Errors {
   }
 };
 
-/// The library's state for one file. Nothing in its functions with setjmp has a destructor.
+/// The library's state for one file. Nothing in its functions with setjmp has a destructor,
+/// and what changes between setjmp and longjmp is not read again.
 class Decoder {
  public:
   Decoder(std::span<const std::byte> bytes, const std::string& name) : bytes_(bytes), name_(name) {
@@ -53,11 +57,18 @@ class Decoder {
   std::int64_t height() const { return info_.image_height; }
   std::int64_t width() const { return info_.image_width; }
 
-  Image pixels(int reduce) {
-    if (!start(reduce)) fail();
-    Image out(info_.output_height, info_.output_width, info_.output_components);
-    if (!read(out.bytes.data(), out.row_bytes())) fail();
-    return out;
+  /// Only blocks that the wanted pixels need become pixels. What lies below them is looked at when the file
+  /// seems to be cut short, so that this is said whatever is wanted.
+  void pixels(const Wanted& wanted, Image& out) {
+    if (!start(wanted.reduce)) fail();
+    Region r = wanted.region;
+    if (r.height < 1 || r.width < 1) r = {0, 0, info_.output_height, info_.output_width};
+    require(r.top >= 0 && r.left >= 0 && r.top + r.height <= info_.output_height &&
+                r.left + r.width <= info_.output_width,
+            "JPEG: a region outside the image");
+    out.become(r.height, r.width, info_.output_components);
+    row_.resize(static_cast<std::size_t>(info_.output_width) * static_cast<std::size_t>(out.channels));
+    if (!read(r, out) || (!has_end() && !read_to_end())) fail();
   }
   bool is_inverted() const { return info_.saw_Adobe_marker != 0; }
 
@@ -88,19 +99,50 @@ class Decoder {
     jpeg_start_decompress(&info_);
     return true;
   }
-  bool read(std::uint8_t* to, std::size_t row_bytes) {
+  /// Rows above the region are only parsed, but for those whose colours reach into it. The library takes
+  /// columns by whole blocks.
+  bool read(const Region& r, Image& out) {
     if (setjmp(errors_.back) != 0) return false;
-    while (info_.output_scanline < info_.output_height) {
-      JSAMPROW row = to + info_.output_scanline * row_bytes;
+    constexpr std::int64_t kReach = 16;  // pixels: of colours that are interpolated, and to spare
+    const std::int64_t left = std::max<std::int64_t>(0, r.left - kReach);
+    JDIMENSION first = static_cast<JDIMENSION>(left);
+    JDIMENSION columns =
+        static_cast<JDIMENSION>(std::min<std::int64_t>(info_.output_width, r.left + r.width + kReach) - left);
+    if (columns < info_.output_width) jpeg_crop_scanline(&info_, &first, &columns);
+    if (r.top > kReach) jpeg_skip_scanlines(&info_, static_cast<JDIMENSION>(r.top - kReach));
+    JSAMPROW row = row_.data();
+    while (info_.output_scanline < r.top) jpeg_read_scanlines(&info_, &row, 1);
+    const std::size_t offset =
+        static_cast<std::size_t>(r.left - first) * static_cast<std::size_t>(out.channels);
+    for (std::int64_t y = 0; y < r.height; ++y) {
       jpeg_read_scanlines(&info_, &row, 1);
+      std::memcpy(out.bytes.data() + static_cast<std::size_t>(y) * out.row_bytes(), row + offset,
+                  out.row_bytes());
     }
     return true;
+  }
+  bool read_to_end() {
+    if (setjmp(errors_.back) != 0) return false;
+    const JDIMENSION left = info_.output_height - info_.output_scanline;
+    if (left > 1) jpeg_skip_scanlines(&info_, left - 1);  // all would be skipped without a look
+    JSAMPROW row = row_.data();
+    if (left > 0) jpeg_read_scanlines(&info_, &row, 1);
+    return true;
+  }
+  /// Whether the mark of the end is among the last bytes; inside a picture it cannot occur.
+  bool has_end() const {
+    constexpr std::size_t kTail = 4096;
+    const auto* end = bytes_.data() + bytes_.size();
+    const auto* tail = end - std::min(kTail, bytes_.size());
+    constexpr std::byte kEnd[] = {std::byte{0xff}, std::byte{0xd9}};
+    return std::search(tail, end, std::begin(kEnd), std::end(kEnd)) != end;
   }
 
   std::span<const std::byte> bytes_;
   const std::string& name_;
   jpeg_decompress_struct info_{};
   Errors errors_{};
+  std::vector<std::uint8_t> row_;
 };
 
 /// Paper shows (1 - C)(1 - K) of the red light, and so on. Adobe's files hold 1 - C in place of C.
@@ -143,18 +185,18 @@ ImageHeader header(std::span<const std::byte> bytes, const std::string& name) {
   return {decoder.height(), decoder.width(), 8, orientation_of(bytes)};
 }
 
-Image decode(std::span<const std::byte> bytes, const std::string& name, int reduce) {
+void decode(std::span<const std::byte> bytes, const std::string& name, const Wanted& wanted, Image& out) {
   Decoder decoder(bytes, name);
   decoder.header();
-  Image out = decoder.pixels(reduce);
-  return out.channels == 4 ? rgb_of_cmyk(out, decoder.is_inverted()) : out;
+  decoder.pixels(wanted, out);
+  if (out.channels == 4) out = rgb_of_cmyk(out, decoder.is_inverted());
 }
 
 }  // namespace
 
 namespace images {
 
-ImageFormat jpeg_format() { return {"JPEG", ".jpg .jpeg", begins, header, decode}; }
+ImageFormat jpeg_format() { return {"JPEG", ".jpg .jpeg", begins, header, true, decode}; }
 
 }  // namespace images
 

@@ -31,15 +31,14 @@ class Decoder {
   }
 
   /// header() comes first.
-  Image pixels() {
+  void pixels(Image& out) {
     if (!expand()) fail();
-    Image out(png_get_image_height(png_, info_), png_get_image_width(png_, info_),
-              png_get_channels(png_, info_), depth());
+    out.become(png_get_image_height(png_, info_), png_get_image_width(png_, info_),
+               png_get_channels(png_, info_), depth());
     std::vector<png_bytep> rows;
     for (std::int64_t y = 0; y < out.height; ++y)
       rows.push_back(out.bytes.data() + static_cast<std::size_t>(y) * out.row_bytes());
     if (!read(rows.data())) fail();
-    return out;
   }
 
  private:
@@ -100,17 +99,17 @@ ImageHeader header(std::span<const std::byte> bytes, const std::string& name) {
   return Decoder(bytes, name).header();
 }
 
-Image decode(std::span<const std::byte> bytes, const std::string& name, int) {
+void decode(std::span<const std::byte> bytes, const std::string& name, const Wanted&, Image& out) {
   Decoder decoder(bytes, name);
   decoder.header();
-  return decoder.pixels();
+  decoder.pixels(out);
 }
 
 }  // namespace
 
 namespace images {
 
-ImageFormat png_format() { return {"PNG", ".png", begins, header, decode}; }
+ImageFormat png_format() { return {"PNG", ".png", begins, header, false, decode}; }
 
 }  // namespace images
 

@@ -2,6 +2,7 @@
 #include <tightloop/base/error.h>
 #include <tightloop/data/images/formats.h>
 #include <tightloop/data/images/reader.h>
+#include <tightloop/data/images/vector_clones.h>
 
 #include <algorithm>
 
@@ -28,15 +29,40 @@ Box scaled(const Box& b, double vertical, double horizontal) {
   return {b.top * vertical, b.left * horizontal, b.height * vertical, b.width * horizontal};
 }
 
+/// RGB, of which most images are.
+TIGHTLOOP_VECTOR_CLONES
+void write_planes(const std::uint8_t* in, std::int64_t pixels, std::uint8_t* red, std::uint8_t* green,
+                  std::uint8_t* blue) {
+  for (std::int64_t i = 0; i < pixels; ++i)
+    red[i] = in[3 * i], green[i] = in[3 * i + 1], blue[i] = in[3 * i + 2];
+}
+
+template <int channels, class From, class To>
+void write_planes(const From* in, std::int64_t pixels, To scale, To* out) {
+  for (std::int64_t i = 0; i < pixels; ++i, in += channels)
+    for (int c = 0; c < channels; ++c) out[c * pixels + i] = static_cast<To>(static_cast<To>(in[c]) / scale);
+}
+
 /// [height, width, channels] to [channels, height, width].
 template <class From, class To>
 void write_planes(const Image& image, To scale, To* out) {
   const From* in = reinterpret_cast<const From*>(image.bytes.data());
   const std::int64_t pixels = image.height * image.width;
-  for (std::int64_t i = 0; i < pixels; ++i)
-    for (std::int64_t c = 0; c < image.channels; ++c)
-      out[c * pixels + i] = static_cast<To>(static_cast<To>(*in++) / scale);
+  if (image.channels == 1) return write_planes<1>(in, pixels, scale, out);
+  if (image.channels == 3) return write_planes<3>(in, pixels, scale, out);
+  write_planes<4>(in, pixels, scale, out);
 }
+
+/// What a thread uses again for image after image, unless it was unusually large.
+struct Scratch {
+  Image decoded, result;
+
+  void trim() {
+    constexpr std::size_t kKeep = std::size_t{32} << 20;
+    if (decoded.bytes.capacity() > kKeep) decoded = Image();
+    if (result.bytes.capacity() > kKeep) result = Image();
+  }
+};
 
 }  // namespace
 
@@ -56,7 +82,7 @@ void ImageReader::read(std::span<const std::byte> bytes, const std::string& name
   const ImageFormat& format = image_format(bytes, name);
   const ImageHeader header = format.header(bytes, name);
   if (header.depth == 16 && options_.dtype == DType::u8)
-    throw Error(name + ": has 16 bits a sample, more than bytes hold; set data.images.type = \"f32\"");
+    throw Error(name + ": has 16 bits a sample, more than bytes hold; " + options_.advice.depth);
   const Size size = seen_size(header);
   Framing f = frame(options_.steps, size.height, size.width, key, number);
   if (f.window_height != height_ || f.window_width != width_)
@@ -64,13 +90,33 @@ void ImageReader::read(std::span<const std::byte> bytes, const std::string& name
                 std::to_string(f.window_width) + " wide, the first image " + std::to_string(height_) +
                 " and " + std::to_string(width_) +
                 "; set data.images.size, or begin data.transforms with a resize or a crop");
-  Image image = oriented(with_channels(format.decode(bytes, name, reduction(f)), options_.channels),
-                         header.orientation);
-  f.box = scaled(f.box, static_cast<double>(image.height) / static_cast<double>(size.height),
-                 static_cast<double>(image.width) / static_cast<double>(size.width));
-  image = resample(image, f);
-  if (options_.dtype == DType::u8)
-    write_planes<std::uint8_t, std::uint8_t>(image, 1, reinterpret_cast<std::uint8_t*>(out));
+  const auto at_scale = [&](std::int64_t side, int reduce) { return (side + reduce - 1) / reduce; };
+  Wanted wanted{format.partial ? reduction(f) : 1};
+  const Size whole{at_scale(size.height, wanted.reduce), at_scale(size.width, wanted.reduce)};
+  f.box = scaled(f.box, static_cast<double>(whole.height) / static_cast<double>(size.height),
+                 static_cast<double>(whole.width) / static_cast<double>(size.width));
+  const Resampling resampling(f, whole.height, whole.width);
+  Region place{0, 0, whole.height, whole.width};
+  if (format.partial && resampling.needed().height > 0) {
+    place = resampling.needed();
+    wanted.region = stored_region(header.orientation, place, whole.height, whole.width);
+  }
+  thread_local Scratch scratch;
+  format.decode(bytes, name, wanted, scratch.decoded);
+  scratch.decoded =
+      oriented(with_channels(std::move(scratch.decoded), options_.channels), header.orientation);
+  resampling.make(scratch.decoded, place, scratch.result);
+  write(scratch.result, out);
+  scratch.trim();
+}
+
+void ImageReader::write(const Image& image, std::byte* out) const {
+  auto* bytes = reinterpret_cast<std::uint8_t*>(out);
+  const std::int64_t pixels = image.height * image.width;
+  if (options_.dtype == DType::u8 && image.channels == 3)
+    write_planes(image.bytes.data(), pixels, bytes, bytes + pixels, bytes + 2 * pixels);
+  else if (options_.dtype == DType::u8)
+    write_planes<std::uint8_t, std::uint8_t>(image, 1, bytes);
   else if (image.depth == 8)
     write_planes<std::uint8_t, float>(image, 255, reinterpret_cast<float*>(out));
   else

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/data/images/resample.h>
+#include <tightloop/data/images/vector_clones.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,32 +11,115 @@ namespace {
 
 constexpr int kBits = 22;  ///< of a weight
 
-/// The weights of one result: source pixels first .. first + count.
-struct Taps {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-  std::size_t weights = 0;  ///< where they begin in the list
+using Lanes = std::int32_t __attribute__((vector_size(16)));
+
+TIGHTLOOP_VECTOR_CLONES
+void widen(const std::uint8_t* in, std::int64_t count, std::int32_t* out) {
+  for (std::int64_t i = 0; i < count; ++i) out[i] = in[i];
+}
+
+TIGHTLOOP_VECTOR_CLONES
+void narrow(const std::int32_t* sums, std::int64_t count, std::uint8_t* out) {
+  for (std::int64_t i = 0; i < count; ++i)
+    out[i] = static_cast<std::uint8_t>(std::min(sums[i] >> kBits, 255));
+}
+
+/// Where a pixel's taps begin in a row, and their weights.
+struct PixelTaps {
+  std::int64_t first, count;
+  const std::int32_t* weights;
 };
 
-/// What results first .. first + count along one axis are made of.
-struct Axis {
-  std::vector<Taps> taps;
-  std::vector<std::int32_t> weights;
-  std::int64_t begin = 0;  ///< source pixels that any of them needs
-  std::int64_t end = 0;
+/// Results side by side, all channels of one at once; up to three numbers beyond both rows are touched.
+TIGHTLOOP_VECTOR_CLONES
+void across(const std::int32_t* in, std::int64_t channels, const PixelTaps* taps, std::size_t count,
+            std::int32_t* out) {
+  constexpr std::int32_t kHalf = 1 << (kBits - 1);
+  for (std::size_t i = 0; i < count; ++i, out += channels) {
+    const std::int32_t* p = in + taps[i].first;
+    Lanes sum = {kHalf, kHalf, kHalf, kHalf};
+    for (std::int64_t k = 0; k < taps[i].count; ++k, p += channels) {
+      Lanes pixel;
+      std::memcpy(&pixel, p, sizeof(pixel));
+      sum += pixel * taps[i].weights[k];
+    }
+    std::memcpy(out, &sum, sizeof(sum));
+  }
+}
+
+/// The sum of `count` rows.
+TIGHTLOOP_VECTOR_CLONES
+void down(const std::uint8_t* rows, std::int64_t stride, const std::int32_t* weights, std::int64_t count,
+          std::int64_t width, std::int32_t* out) {
+  for (std::int64_t x = 0; x < width; ++x) out[x] = 1 << (kBits - 1);
+  for (std::int64_t k = 0; k < count; ++k, rows += stride)
+    for (std::int64_t x = 0; x < width; ++x) out[x] += rows[x] * weights[k];
+}
+
+/// The same for images of 16 bits, which are rare.
+void widen(const std::uint16_t* in, std::int64_t count, std::int64_t* out) { std::copy_n(in, count, out); }
+
+void narrow(const std::int64_t* sums, std::int64_t count, std::uint16_t* out) {
+  for (std::int64_t i = 0; i < count; ++i)
+    out[i] = static_cast<std::uint16_t>(std::min<std::int64_t>(sums[i] >> kBits, 65535));
+}
+
+void across(const std::int64_t* in, std::int64_t channels, const PixelTaps* taps, std::size_t count,
+            std::int64_t* out) {
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::int64_t c = 0; c < channels; ++c) {
+      std::int64_t sum = 1 << (kBits - 1);
+      for (std::int64_t k = 0; k < taps[i].count; ++k)
+        sum += in[taps[i].first + k * channels + c] * taps[i].weights[k];
+      *out++ = sum;
+    }
+}
+
+void down(const std::uint16_t* rows, std::int64_t stride, const std::int32_t* weights, std::int64_t count,
+          std::int64_t width, std::int64_t* out) {
+  std::fill_n(out, width, std::int64_t{1} << (kBits - 1));
+  for (std::int64_t k = 0; k < count; ++k, rows += stride)
+    for (std::int64_t x = 0; x < width; ++x) out[x] += std::int64_t{rows[x]} * weights[k];
+}
+
+template <class T>
+struct Sums;
+template <>
+struct Sums<std::uint8_t> {
+  using Type = std::int32_t;
+};
+template <>
+struct Sums<std::uint16_t> {
+  using Type = std::int64_t;
 };
 
-Axis weigh(std::int64_t source, double start, double length, std::int64_t size, std::int64_t first,
-           std::int64_t count) {
+bool is_whole(double x) { return x == std::floor(x); }
+
+bool keeps_size(const Framing& f) {
+  return f.box.height == static_cast<double>(f.height) && f.box.width == static_cast<double>(f.width) &&
+         is_whole(f.box.top) && is_whole(f.box.left);
+}
+
+/// The pixel of the window at which what is shown begins, and the numbers in one of its rows.
+template <class T>
+T* place_in(Image& out, const Framing& f, const Region& shown) {
+  return reinterpret_cast<T*>(out.bytes.data()) +
+         ((shown.top - f.top) * out.width + shown.left - f.left) * out.channels;
+}
+
+}  // namespace
+
+Resampling::Axis Resampling::weigh(std::int64_t begin, std::int64_t end, double start, double length,
+                                   std::int64_t size, std::int64_t first, std::int64_t count) {
   const double scale = length / static_cast<double>(size), reach = std::max(scale, 1.0);
   Axis axis;
-  axis.begin = source;
+  axis.taps.reserve(static_cast<std::size_t>(count));
   std::vector<double> weights;
   for (std::int64_t i = first; i < first + count; ++i) {
     const double center = start + (static_cast<double>(i) + 0.5) * scale;
-    const auto low = std::clamp<std::int64_t>(static_cast<std::int64_t>(center - reach + 0.5), 0, source - 1);
-    const auto high =
-        std::clamp<std::int64_t>(static_cast<std::int64_t>(center + reach + 0.5), low + 1, source);
+    const auto low =
+        std::clamp<std::int64_t>(static_cast<std::int64_t>(center - reach + 0.5), begin, end - 1);
+    const auto high = std::clamp<std::int64_t>(static_cast<std::int64_t>(center + reach + 0.5), low + 1, end);
     weights.clear();
     double sum = 0;
     for (std::int64_t p = low; p < high; ++p) {
@@ -46,119 +130,92 @@ Axis weigh(std::int64_t source, double start, double length, std::int64_t size, 
     axis.taps.push_back({low, high - low, axis.weights.size()});
     for (const double w : weights)
       axis.weights.push_back(static_cast<std::int32_t>(0.5 + (sum > 0 ? w / sum : 1.0) * (1 << kBits)));
-    axis.begin = std::min(axis.begin, low);
-    axis.end = std::max(axis.end, high);
   }
   return axis;
 }
 
-template <class T, class Sum>
-T rounded(Sum sum) {
-  const Sum value = (sum + (Sum{1} << (kBits - 1))) >> kBits;
-  return static_cast<T>(std::clamp<Sum>(value, 0, static_cast<Sum>(static_cast<T>(~T{0}))));
-}
-
-template <class T, class Sum, int channels>
-void along_row(const T* in, const Axis& axis, T* out) {
-  for (const Taps& t : axis.taps) {
-    Sum sum[channels] = {};
-    const T* p = in + t.first * channels;
-    for (std::int64_t k = 0; k < t.count; ++k, p += channels)
-      for (int c = 0; c < channels; ++c)
-        sum[c] += static_cast<Sum>(axis.weights[t.weights + static_cast<std::size_t>(k)]) * p[c];
-    for (int c = 0; c < channels; ++c) *out++ = rounded<T>(sum[c]);
+Resampling::Resampling(const Framing& f, std::int64_t height, std::int64_t width)
+    : framing_(f), copies_(keeps_size(f)) {
+  shown_.top = std::clamp<std::int64_t>(f.top, 0, f.height);
+  shown_.left = std::clamp<std::int64_t>(f.left, 0, f.width);
+  shown_.height = std::max<std::int64_t>(0, std::min(f.top + f.window_height, f.height) - shown_.top);
+  shown_.width = std::max<std::int64_t>(0, std::min(f.left + f.window_width, f.width) - shown_.left);
+  if (shown_.height == 0 || shown_.width == 0) {
+    shown_ = {};
+  } else if (copies_) {
+    needed_ = {static_cast<std::int64_t>(f.box.top) + shown_.top,
+               static_cast<std::int64_t>(f.box.left) + shown_.left, shown_.height, shown_.width};
+  } else {
+    const auto first = [&](double start) { return f.cut_out ? static_cast<std::int64_t>(start) : 0; };
+    const auto end = [&](double start, double length, std::int64_t side) {
+      return f.cut_out ? std::min(side, static_cast<std::int64_t>(std::ceil(start + length))) : side;
+    };
+    const Box& b = f.box;
+    rows_ = weigh(first(b.top), end(b.top, b.height, height), b.top, b.height, f.height, shown_.top,
+                  shown_.height);
+    columns_ = weigh(first(b.left), end(b.left, b.width, width), b.left, b.width, f.width, shown_.left,
+                     shown_.width);
+    const Taps &top = rows_.taps.front(), &bottom = rows_.taps.back();
+    const Taps &left = columns_.taps.front(), &right = columns_.taps.back();
+    needed_ = {top.first, left.first, bottom.first + bottom.count - top.first,
+               right.first + right.count - left.first};
   }
 }
 
-template <class T, class Sum>
-void along_row(int channels, const T* in, const Axis& axis, T* out) {
-  switch (channels) {
-    case 1:
-      return along_row<T, Sum, 1>(in, axis, out);
-    case 2:
-      return along_row<T, Sum, 2>(in, axis, out);
-    case 3:
-      return along_row<T, Sum, 3>(in, axis, out);
-    default:
-      return along_row<T, Sum, 4>(in, axis, out);
+template <class T>
+void Resampling::copy(const Image& part, const Region& place, Image& out) const {
+  const T* in = reinterpret_cast<const T*>(part.bytes.data()) +
+                ((needed_.top - place.top) * part.width + needed_.left - place.left) * part.channels;
+  T* to = place_in<T>(out, framing_, shown_);
+  for (std::int64_t y = 0; y < shown_.height; ++y)
+    std::copy_n(in + y * part.width * part.channels, shown_.width * part.channels,
+                to + y * out.width * out.channels);
+}
+
+template <class T>
+void Resampling::resize(const Image& part, const Region& place, Image& out) const {
+  using Sum = typename Sums<T>::Type;
+  const std::int64_t channels = part.channels, width = shown_.width * channels;
+  thread_local std::vector<T> middle;
+  thread_local std::vector<Sum> row, sums;
+  thread_local std::vector<PixelTaps> taps;
+  middle.resize(static_cast<std::size_t>(needed_.height * width));
+  row.resize(static_cast<std::size_t>(needed_.width * channels) + 3);
+  sums.resize(static_cast<std::size_t>(width) + 3);
+  taps.clear();
+  for (const Taps& t : columns_.taps)
+    taps.push_back({(t.first - needed_.left) * channels, t.count, columns_.weights.data() + t.weights});
+  const T* in = reinterpret_cast<const T*>(part.bytes.data()) +
+                ((needed_.top - place.top) * part.width + needed_.left - place.left) * channels;
+  for (std::int64_t y = 0; y < needed_.height; ++y, in += part.width * channels) {
+    widen(in, needed_.width * channels, row.data());
+    across(row.data(), channels, taps.data(), taps.size(), sums.data());
+    narrow(sums.data(), width, middle.data() + y * width);
+  }
+  T* to = place_in<T>(out, framing_, shown_);
+  for (const Taps& t : rows_.taps) {
+    down(middle.data() + (t.first - needed_.top) * width, width, rows_.weights.data() + t.weights, t.count,
+         width, sums.data());
+    narrow(sums.data(), width, to);
+    to += out.width * channels;
   }
 }
 
-template <class T, class Sum>
-void resize(const Image& image, const Axis& rows, const Axis& columns, Image& out) {
-  const std::int64_t width = out.width * out.channels;
-  std::vector<T> middle(static_cast<std::size_t>((rows.end - rows.begin) * width));
-  const T* in = reinterpret_cast<const T*>(image.bytes.data());
-  for (std::int64_t y = rows.begin; y < rows.end; ++y)
-    along_row<T, Sum>(image.channels, in + y * image.width * image.channels, columns,
-                      middle.data() + (y - rows.begin) * width);
-  std::vector<Sum> sums(static_cast<std::size_t>(width));
-  T* to = reinterpret_cast<T*>(out.bytes.data());
-  for (const Taps& t : rows.taps) {
-    std::fill(sums.begin(), sums.end(), Sum{0});
-    for (std::int64_t k = 0; k < t.count; ++k) {
-      const T* row = middle.data() + (t.first + k - rows.begin) * width;
-      const auto weight = static_cast<Sum>(rows.weights[t.weights + static_cast<std::size_t>(k)]);
-      for (std::int64_t x = 0; x < width; ++x) sums[static_cast<std::size_t>(x)] += weight * row[x];
-    }
-    for (const Sum sum : sums) *to++ = rounded<T>(sum);
-  }
+void Resampling::make(const Image& part, const Region& place, Image& out) const {
+  out.become(framing_.window_height, framing_.window_width, part.channels, part.depth);
+  if (shown_.height < out.height || shown_.width < out.width)
+    std::fill(out.bytes.begin(), out.bytes.end(), std::uint8_t{0});
+  if (shown_.height == 0) return;
+  if (copies_)
+    part.depth == 8 ? copy<std::uint8_t>(part, place, out) : copy<std::uint16_t>(part, place, out);
+  else
+    part.depth == 8 ? resize<std::uint8_t>(part, place, out) : resize<std::uint16_t>(part, place, out);
 }
 
-bool is_whole(double x) { return x == std::floor(x); }
-
-bool keeps_size(const Framing& f) {
-  return f.box.height == static_cast<double>(f.height) && f.box.width == static_cast<double>(f.width) &&
-         is_whole(f.box.top) && is_whole(f.box.left);
-}
-
-/// Part of the image, as it is.
-Image cropped(const Image& image, std::int64_t top, std::int64_t left, std::int64_t height,
-              std::int64_t width) {
-  Image out(height, width, image.channels, image.depth);
-  const std::size_t pixel = image.row_bytes() / static_cast<std::size_t>(image.width);
-  for (std::int64_t y = 0; y < height; ++y)
-    std::memcpy(out.bytes.data() + static_cast<std::size_t>(y) * out.row_bytes(),
-                image.bytes.data() + static_cast<std::size_t>(top + y) * image.row_bytes() +
-                    static_cast<std::size_t>(left) * pixel,
-                out.row_bytes());
+Image resample(const Image& image, const Framing& framing) {
+  Image out;
+  Resampling(framing, image.height, image.width).make(image, {0, 0, image.height, image.width}, out);
   return out;
-}
-
-/// `inner` at (top, left) of zeros.
-Image padded(const Image& inner, std::int64_t top, std::int64_t left, std::int64_t height,
-             std::int64_t width) {
-  Image out(height, width, inner.channels, inner.depth);
-  const std::size_t pixel = out.row_bytes() / static_cast<std::size_t>(width);
-  for (std::int64_t y = 0; y < inner.height; ++y)
-    std::memcpy(out.bytes.data() + static_cast<std::size_t>(top + y) * out.row_bytes() +
-                    static_cast<std::size_t>(left) * pixel,
-                inner.bytes.data() + static_cast<std::size_t>(y) * inner.row_bytes(), inner.row_bytes());
-  return out;
-}
-
-}  // namespace
-
-Image resample(const Image& image, const Framing& f) {
-  const std::int64_t top = std::clamp<std::int64_t>(f.top, 0, f.height),
-                     left = std::clamp<std::int64_t>(f.left, 0, f.width);
-  const std::int64_t height = std::max<std::int64_t>(0, std::min(f.top + f.window_height, f.height) - top);
-  const std::int64_t width = std::max<std::int64_t>(0, std::min(f.left + f.window_width, f.width) - left);
-  Image inner(0, 0, image.channels, image.depth);
-  if (height > 0 && width > 0 && keeps_size(f)) {
-    inner = cropped(image, static_cast<std::int64_t>(f.box.top) + top,
-                    static_cast<std::int64_t>(f.box.left) + left, height, width);
-  } else if (height > 0 && width > 0) {
-    inner = Image(height, width, image.channels, image.depth);
-    const Axis rows = weigh(image.height, f.box.top, f.box.height, f.height, top, height);
-    const Axis columns = weigh(image.width, f.box.left, f.box.width, f.width, left, width);
-    if (image.depth == 8)
-      resize<std::uint8_t, std::int32_t>(image, rows, columns, inner);
-    else
-      resize<std::uint16_t, std::int64_t>(image, rows, columns, inner);
-  }
-  if (height == f.window_height && width == f.window_width) return inner;
-  return padded(inner, top - f.top, left - f.left, f.window_height, f.window_width);
 }
 
 }  // namespace tightloop::data

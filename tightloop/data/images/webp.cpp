@@ -50,21 +50,20 @@ ImageHeader header(std::span<const std::byte> bytes, const std::string& name) {
   return {f.height, f.width, 8, orientation_of(bytes)};
 }
 
-Image decode(std::span<const std::byte> bytes, const std::string& name, int) {
+void decode(std::span<const std::byte> bytes, const std::string& name, const Wanted&, Image& out) {
   const WebPBitstreamFeatures f = features(bytes, name);
-  Image out(f.height, f.width, f.has_alpha != 0 ? 4 : 3);
+  out.become(f.height, f.width, f.has_alpha != 0 ? 4 : 3);
   const auto into = f.has_alpha != 0 ? WebPDecodeRGBAInto : WebPDecodeRGBInto;
   if (into(data_of(bytes), bytes.size(), out.bytes.data(), out.bytes.size(),
            static_cast<int>(out.row_bytes())) == nullptr)
     throw Error(name + ": the WebP is damaged or cut short");
-  return out;
 }
 
 }  // namespace
 
 namespace images {
 
-ImageFormat webp_format() { return {"WebP", ".webp", begins, header, decode}; }
+ImageFormat webp_format() { return {"WebP", ".webp", begins, header, false, decode}; }
 
 }  // namespace images
 

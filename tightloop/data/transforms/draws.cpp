@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/base/random.h>
 #include <tightloop/data/transforms/draws.h>
 #include <tightloop/ops/functions.h>
 #include <tightloop/ops/functions_data.h>
 
+#include <algorithm>
 #include <numbers>
 
 namespace tightloop::data {
@@ -57,6 +59,26 @@ Tensor Draws::normals(std::int64_t count) {
   const Tensor u = random_at(seed_, epoch_, element, stream, 0);
   const Tensor v = random_at(seed_, epoch_, element, stream, 1);
   return sqrt(-2.0 * log(1.0 - u)) * cos(v * (2 * std::numbers::pi));
+}
+
+SampleDraws::SampleDraws(const SampleKey& key, std::int64_t sample, std::int64_t place)
+    : key_(key), sample_(sample), stream_(kFirstStream + kStreamsOfOne * place) {}
+
+float SampleDraws::uniform() {
+  const auto words =
+      philox_block(key_.seed, static_cast<std::uint32_t>(stream_), static_cast<std::uint64_t>(key_.epoch),
+                   static_cast<std::uint64_t>(sample_));
+  const float out = uniform_f32(words[word_++]);
+  if (word_ == words.size()) ++stream_, word_ = 0;
+  return out;
+}
+
+float SampleDraws::uniform(double low, double high) {
+  return uniform() * static_cast<float>(high - low) + static_cast<float>(low);
+}
+
+std::int64_t SampleDraws::whole(std::int64_t count) {
+  return std::min(static_cast<std::int64_t>(uniform() * static_cast<float>(count)), count - 1);
 }
 
 }  // namespace tightloop::data

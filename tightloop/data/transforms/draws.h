@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tightloop/data/samples.h>
 #include <tightloop/ir/tensor.h>
 
 #include <cstdint>
@@ -32,6 +33,24 @@ class Draws {
   Tensor seed_, epoch_, samples_;
   std::int64_t stream_;
   std::int64_t word_ = 0;
+};
+
+/// The numbers that Draws::uniform() gives for one sample, one after the other: for what is done to it before
+/// the step sees it.
+class SampleDraws {
+ public:
+  SampleDraws(const SampleKey& key, std::int64_t sample, std::int64_t place);
+  float uniform();
+  /// low + (high - low) · uniform(), rounded as the step does.
+  float uniform(double low, double high);
+  /// 0 .. count - 1
+  std::int64_t whole(std::int64_t count);
+
+ private:
+  SampleKey key_;
+  std::int64_t sample_;
+  std::int64_t stream_;
+  std::size_t word_ = 0;
 };
 
 }  // namespace tightloop::data

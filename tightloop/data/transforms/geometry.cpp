@@ -81,12 +81,12 @@ Pixels cropped(const Pixels& p, const Tensor& top, const Tensor& left, std::int6
   return out;
 }
 
-Box draw_box(const Pixels& p, std::pair<double, double> scale, std::pair<double, double> ratio, bool strictly,
-             Draws& draws) {
+DrawnBox draw_box(const Pixels& p, std::pair<double, double> scale, std::pair<double, double> ratio,
+                  bool strictly, Draws& draws) {
   const double area = static_cast<double>(p.height * p.width);
   const double tallest = static_cast<double>(p.height) - (strictly ? 1 : 0);
   const double widest = static_cast<double>(p.width) - (strictly ? 1 : 0);
-  Box out;
+  DrawnBox out;
   for (int attempt = 0; attempt < 10; ++attempt) {
     const Tensor target = draws.uniform(scale.first, scale.second) * area;
     const Tensor aspect = exp(draws.uniform(std::log(ratio.first), std::log(ratio.second)));

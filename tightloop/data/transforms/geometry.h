@@ -24,12 +24,12 @@ Pixels cropped(const Pixels& p, const Tensor& top, const Tensor& left, std::int6
 /// A box with a share of the image's area and a ratio of width to height, uniform in `scale` and log-uniform
 /// in `ratio`; f32[B]. The first of ten draws that fits (below the image's size when `strictly`); `found`
 /// says whether there was one.
-struct Box {
+struct DrawnBox {
   Tensor height, width;  ///< whole numbers
   Tensor found;          ///< bool[B]
 };
-Box draw_box(const Pixels& p, std::pair<double, double> scale, std::pair<double, double> ratio, bool strictly,
-             Draws& draws);
+DrawnBox draw_box(const Pixels& p, std::pair<double, double> scale, std::pair<double, double> ratio,
+                  bool strictly, Draws& draws);
 /// `p` with `fill` in the boxes from (top, left) on (i64[B]) where `applied` (bool[B]).
 Pixels erased(const Pixels& p, const Tensor& top, const Tensor& left, const Tensor& height,
               const Tensor& width, const Tensor& applied, double fill);

@@ -12,7 +12,7 @@ Pixels image(const Options& o, const Pixels& p, Draws& draws) {
   const auto scale = range(o, "scale"), ratio = range(o, "ratio");
   if (!(scale.first >= 0) || !(scale.second <= 1) || !(ratio.first > 0))
     throw Error("scale must lie in 0..1, and ratio must be greater than 0");
-  const Box box = draw_box(p, scale, ratio, true, draws);
+  const DrawnBox box = draw_box(p, scale, ratio, true, draws);
   const Tensor height = cast(box.height, DType::i64), width = cast(box.width, DType::i64);
   const auto first = [&](std::int64_t size, const Tensor& part) {
     const Tensor places = static_cast<double>(size + 1) - part;

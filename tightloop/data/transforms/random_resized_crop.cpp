@@ -22,7 +22,7 @@ Pixels image(const Options& o, const Pixels& p, Draws& draws) {
   const auto [height, width] = two_sizes(o, "size");
   const auto scale = range(o, "scale"), ratio = range(o, "ratio");
   if (!(scale.first > 0) || !(ratio.first > 0)) throw Error("scale and ratio must be greater than 0");
-  const Box box = draw_box(p, scale, ratio, false, draws);
+  const DrawnBox box = draw_box(p, scale, ratio, false, draws);
   const auto [tall, wide] = fallback(p, ratio);
   const Tensor h = select(box.found, box.height, scalar(tall)),
                w = select(box.found, box.width, scalar(wide));

@@ -104,7 +104,7 @@ Transforms::Images Transforms::images(const std::string& name, const Tensor& tab
     const Entry& e = entries_[i];
     if (e.def->values != nullptr || !fits(e, name, table.type())) continue;
     placed(e.where, e.def->name, [&] {
-      const auto place = static_cast<std::int64_t>(i);
+      const std::int64_t place = first_ + static_cast<std::int64_t>(i);
       Draws draws(s.seed, s.epoch, s.samples, place);
       if (e.def->mix != nullptr) {
         Mixed mixed = e.def->mix(e.options, own, other, draws);
@@ -128,7 +128,7 @@ Tensor Transforms::values(const std::string& name, Tensor x, const Source& s) co
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& e = entries_[i];
     if (e.def->values == nullptr || (!e.input.empty() && e.input != name)) continue;
-    Draws draws(s.seed, s.epoch, s.samples, static_cast<std::int64_t>(i));
+    Draws draws(s.seed, s.epoch, s.samples, first_ + static_cast<std::int64_t>(i));
     x = placed(e.where, e.def->name, [&] { return e.def->values(e.options, x, draws); });
   }
   return x;

@@ -51,6 +51,10 @@ class Transforms {
   void add(const std::string& name, const Options& options = {}, const std::string& input = "",
            const std::string& where = "");
 
+  /// The first of the list has the place `place` of a longer one, whose head is done elsewhere: its draws
+  /// stay as they are there.
+  void start_at(std::int64_t place) { first_ = place; }
+
   bool empty() const { return entries_.empty(); }
   /// Whether targets become mixtures.
   bool mixes() const;
@@ -89,6 +93,7 @@ class Transforms {
   };
   bool fits(const Entry& e, const std::string& name, const TensorType& table) const;
   std::vector<Entry> entries_;
+  std::int64_t first_ = 0;  ///< place of entry 0
 };
 
 /// Option of a probability, and its value; throws Error unless it is in [0, 1].

@@ -37,8 +37,8 @@ std::shared_ptr<const data::Samples> folder_samples(const std::string& path, Str
   if (!folder.left_out.empty())
     request.notes.push_back(
         fmt::format("{}: no images by their names, left out: {}", path, data::name_list(folder.left_out)));
-  return data::image_samples(std::move(folder), image_options(request.job, request.training),
-                             request.job.data.inputs[0].name, request.job.data.target[0].name);
+  return data::image_samples(std::move(folder), request.images(), request.job.data.inputs[0].name,
+                             request.job.data.target[0].name);
 }
 
 }  // namespace tightloop::train

@@ -70,7 +70,7 @@ class ShardSamples final : public data::Samples {
     const std::string file = name(0) + "." + extension;
     readers_.emplace_back();
     if (is_image(extension)) {
-      readers_.back().emplace(image_options(request.job, request.training), bytes, file);
+      readers_.back().emplace(request.images(), bytes, file);
       fields_.push_back({field.name, readers_.back()->options().dtype, readers_.back()->dims()});
     } else if (is_class(extension)) {
       fields_.push_back({field.name, DType::i64, {}});
@@ -137,7 +137,9 @@ std::shared_ptr<const data::Samples> shard_samples(const std::string& path, Stre
   if (request.with_target) fields.push_back(request.job.data.target[0]);
   std::vector<std::vector<std::string>> wanted;
   for (const Field& f : fields) wanted.push_back(extensions(f));
-  return std::make_shared<ShardSamples>(data::Shards(path, wanted), std::move(fields), request);
+  data::Shards shards(path, wanted);
+  request.notes.insert(request.notes.end(), shards.notes().begin(), shards.notes().end());
+  return std::make_shared<ShardSamples>(std::move(shards), std::move(fields), request);
 }
 
 }  // namespace tightloop::train

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 
 namespace tightloop::train {
@@ -30,8 +31,15 @@ std::vector<std::string> names_of(const std::vector<Choice>& list) {
   return out;
 }
 
+/// In memory there are whole images, of which each epoch's step takes other parts.
+bool crops_in_step(const Job& job) {
+  return job.data.memory == "resident" && !job.data.transforms.empty() &&
+         job.data.transforms[0].name == "random_resized_crop";
+}
+
 std::size_t decoded_count(const Job& job, const std::vector<Choice>& list) {
-  return job.data.images.size.empty() ? data::leading_geometries(names_of(list)) : 0;
+  if (!job.data.images.size.empty() || crops_in_step(job)) return 0;
+  return data::leading_geometries(names_of(list));
 }
 
 data::Geometry geometry_of(const Choice& c) {
@@ -112,20 +120,30 @@ DataPart part_of(const Job& job, std::shared_ptr<const data::Samples> samples) {
                                      .skip = job.data.on_error == "skip"});
 }
 
+/// Says every few seconds how far it is.
+std::function<bool(std::int64_t, std::int64_t)> decoding_notes(Observer* observer) {
+  if (observer == nullptr) return {};
+  using Clock = std::chrono::steady_clock;
+  return [observer, last = Clock::now()](std::int64_t done, std::int64_t of) mutable {
+    constexpr std::chrono::seconds kEvery(3);
+    if (Clock::now() - last >= kEvery) {
+      last = Clock::now();
+      observer->note(fmt::format("decoded {} of {} samples", done, of));
+    }
+    return !observer->stop();
+  };
+}
+
 /// Decodes images once where that is asked for, or where they fit well.
 void settle_memory(const StreamRequest& request, Kind kind, DataPart& part, std::vector<std::string>& notes) {
   const Job& job = request.job;
   const bool random = request.training && data::is_random(image_options(job, true).steps);
-  if (job.data.memory == "resident" && random)
-    throw Error(job.source +
-                ": data.memory = \"resident\" keeps one picture of each image, but random_resized_crop "
-                "makes another one in every epoch; take \"stream\"");
   std::uint64_t bytes = 0;
   for (const data::SampleField& f : part.samples->fields()) bytes += f.bytes();
   const bool fits = bytes * static_cast<std::uint64_t>(part.samples->size()) <= physical_memory() / 4;
   const bool automatic = job.data.memory == "auto" && kind != Kind::arrays && fits && !random;
   if (job.data.memory != "resident" && !automatic) return;
-  data::Loaded loaded = data::load_all(part.samples, {}, part.loader);
+  data::Loaded loaded = data::load_all(part.samples, {}, part.loader, decoding_notes(request.observer));
   for (const auto& [number, what] : loaded.skipped) notes.push_back("left out: " + what);
   part = DataPart{std::move(loaded.data)};
 }
@@ -193,18 +211,17 @@ Job left_for_step(const Job& job, Kind kind) { return kind == Kind::arrays ? job
 
 /// What wants to see all rows before training.
 void refuse_views(const Job& job, const DataPart& part) {
-  const auto refuse = [&](bool given, const char* key) {
+  const auto refuse = [&](bool given, const char* key, const char* remedy) {
     if (given)
-      throw Error(
-          fmt::format("{}: data.{} looks at all rows first, which samples made batch by batch (by "
-                      "data.memory, their size, or random crops in decoding) do not allow",
-                      job.source, key));
+      throw Error(fmt::format("{}: data.{} looks at all rows first, which {}", job.source, key, remedy));
   };
-  refuse(job.data.window.has_value(), "window");
+  constexpr const char* kResident =
+      "samples made batch by batch do not allow; set data.memory = \"resident\" if they fit into memory";
+  refuse(job.data.window.has_value(), "window", "must be those of tables or arrays that lie in memory");
   if (!part.is_stream()) return;
-  refuse(job.data.split && job.data.split->method != "random", "split");
-  refuse(job.data.fold.k > 0, "fold");
-  refuse(job.data.sampler.name == "weighted" || job.data.sampler.name == "balanced", "sampler");
+  refuse(job.data.split && job.data.split->method != "random", "split", kResident);
+  refuse(job.data.fold.k > 0, "fold", kResident);
+  refuse(job.data.sampler.name == "weighted" || job.data.sampler.name == "balanced", "sampler", kResident);
 }
 
 }  // namespace
@@ -223,16 +240,27 @@ data::ImageOptions image_options(const Job& job, bool training) {
   return out;
 }
 
+data::ImageOptions StreamRequest::images() const {
+  data::ImageOptions out = image_options(job, training);
+  if (crops_in_step(job))
+    out.advice.size =
+        "data.memory = \"resident\" keeps whole images, from which the step takes random crops, so they need "
+        "one size: set data.images.size, or data.memory = \"stream\"";
+  if (advice) out.advice = *advice;
+  return out;
+}
+
 Job after_decoding(Job job) {
-  const auto take = [&](std::vector<Choice>& list) {
-    list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(decoded_count(job, list)));
+  const auto take = [](std::vector<Choice>& list, std::size_t count) {
+    list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count));
   };
-  take(job.data.transforms);
-  if (job.data.eval_transforms) take(*job.data.eval_transforms);
+  if (job.data.eval_transforms)
+    take(*job.data.eval_transforms, decoded_count(job, *job.data.eval_transforms));
+  take(job.data.transforms, decoded_count(job, job.data.transforms));
   return job;
 }
 
-std::optional<LoadedData> load_streams(const Job& job, nn::TargetKind target) {
+std::optional<LoadedData> load_streams(const Job& job, nn::TargetKind target, Observer* observer) {
   const std::string path = resolve(job, job.data.train);
   const Files files = npy_files(job, job.data.train.empty() ? "" : path, {}, true);
   const Kind kind = kind_of(job, job.data.train.empty() ? "" : path, files);
@@ -248,6 +276,7 @@ std::optional<LoadedData> load_streams(const Job& job, nn::TargetKind target) {
                 ": data.train is a list, whose rows must lie in memory; images, shards and streams of "
                 "NPY files come from one place");
   StreamRequest request{job, target};
+  request.observer = observer;
   LoadedData out{
       {.train = part_of(job, make_samples(kind, path, files, request)), .target = job.data.target[0].name},
       {},
@@ -258,6 +287,8 @@ std::optional<LoadedData> load_streams(const Job& job, nn::TargetKind target) {
   add_stream_validation(out, request, kind, path, files);
   out.data.scales = stream_scales(job, out.data.train);
   add_views(left_for_step(job, kind), out);
+  if (kind != Kind::arrays)
+    out.data.train.transforms->start_at(static_cast<std::int64_t>(decoded_count(job, job.data.transforms)));
   out.notes = std::move(request.notes);
   return out;
 }

@@ -12,7 +12,7 @@ namespace tightloop::train {
 
 /// The job's data when they are of that kind, else nothing. Images that fit well into memory and are the same
 /// in every epoch are decoded once. Throws Error naming what does not fit the job.
-std::optional<LoadedData> load_streams(const Job& job, nn::TargetKind target);
+std::optional<LoadedData> load_streams(const Job& job, nn::TargetKind target, Observer* observer = nullptr);
 
 /// The same for other data of a trained model; see load_other().
 std::optional<DataPart> load_other_streams(const Job& job, nn::TargetKind target,
@@ -22,7 +22,8 @@ std::optional<DataPart> load_other_streams(const Job& job, nn::TargetKind target
 /// The job without the transforms at the head of its lists that are done in decoding.
 Job after_decoding(Job job);
 
-/// What decoding does to images, in training or in evaluation.
+/// What decoding does to images, in training or in evaluation. With data.memory = "resident" random crops are
+/// left to the step, which draws the same ones.
 data::ImageOptions image_options(const Job& job, bool training);
 
 /// What the makers of samples need to know.
@@ -31,8 +32,12 @@ struct StreamRequest {
   nn::TargetKind kind = nn::TargetKind::values;
   bool with_target = true;
   bool training = true;
-  std::vector<std::string> classes = {};  ///< of a trained model, or filled in
-  std::vector<std::string> notes = {};    ///< what the user should know
+  std::vector<std::string> classes = {};         ///< of a trained model, or filled in
+  std::vector<std::string> notes = {};           ///< what the user should know
+  std::optional<data::ImageAdvice> advice = {};  ///< where the user does not write a job
+  Observer* observer = nullptr;                  ///< told how far decoding is
+
+  data::ImageOptions images() const;
 };
 
 std::shared_ptr<const data::Samples> folder_samples(const std::string& path, StreamRequest& request);
