@@ -36,5 +36,6 @@
 #include <tightloop/train/callbacks/max_time.h>
 #include <tightloop/train/callbacks/nan_guard.h>
 #include <tightloop/train/callbacks/stop_at.h>
+#include <tightloop/train/report/report.h>
 #include <tightloop/train/trainer.h>
 #include <tightloop/train/weights.h>

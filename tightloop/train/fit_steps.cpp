@@ -16,6 +16,19 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Adds the time from here to the end of the block to a sum.
+class Timed {
+ public:
+  explicit Timed(double& sum) : sum_(sum) {}
+  ~Timed() { sum_ += seconds_since(start_); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  double& sum_;
+  Clock::time_point start_ = Clock::now();
+};
+
 /// Steps for about a twentieth of a second, by the time that the chunks before took.
 class ChunkSize {
  public:
@@ -54,11 +67,13 @@ class Fit {
         run_(model, options_, session_, optimizer.lr(), data.validation.has_value(), data.train.count()) {}
 
   History run() {
+    time_.compiling = seconds_since(made_);
     start();
     while (more()) run_epoch(static_cast<std::int64_t>(run_.history().epochs.size()) + 1);
     end();
     for (const auto& callback : options_.callbacks) callback->weights(run_);
     run_.history().steps = session_.step();
+    run_.history().time = time();
     add_skipped(session_.bound());
     note_waiting();
     if (evaluator_) add_skipped(evaluator_->bound());
@@ -66,6 +81,14 @@ class Fit {
   }
 
  private:
+  TimeSplit time() const {
+    TimeSplit out = time_;
+    out.waiting = session_.bound().waited_s();
+    out.steps -= out.waiting;
+    out.total = seconds_since(made_);
+    return out;
+  }
+
   void note_waiting() const {
     if (!data_.train.is_stream()) return;
     run_.note(fmt::format("{:.1f} % of the time went by waiting for samples",
@@ -120,7 +143,10 @@ class Fit {
         if (!recover(e)) throw;
         return false;
       }
-      for (const auto& callback : options_.callbacks) callback->step(run_);
+      {
+        const Timed timed(time_.callbacks);
+        for (const auto& callback : options_.callbacks) callback->step(run_);
+      }
       observe();
     }
     return true;
@@ -154,6 +180,7 @@ class Fit {
     const std::int64_t steps = std::min(chunk_.steps(), end - session_.step());
     session_.run(steps);
     chunk_.took(steps, seconds_since(start));
+    time_.steps += seconds_since(start);
   }
 
   double samples_per_s() const {
@@ -165,20 +192,31 @@ class Fit {
   void finish_epoch(std::int64_t epoch) {
     EpochRecord record{epoch, session_.step(), session_.bound().mean_loss(), {}, samples_per_s(), 0, 0};
     const bool last = session_.step() >= total_ || run_.stopping();
-    if (data_.validation && (last || epoch % options_.evaluate_every == 0))
-      record.validation = evaluator().run();
+    if (data_.validation && (last || epoch % options_.evaluate_every == 0)) record.validation = evaluate();
     record.seconds = run_.seconds();
     record.lr = run_.lr();
     for (const auto& callback : options_.callbacks) callback->measure(run_, record);
     run_.history().epochs.push_back(record);
-    for (const auto& callback : options_.callbacks) callback->epoch(run_, record);
+    {
+      const Timed timed(time_.callbacks);
+      for (const auto& callback : options_.callbacks) callback->epoch(run_, record);
+    }
     if (options_.observer != nullptr) options_.observer->epoch(record);
   }
 
   void end() {
     if (ended_) return;
     ended_ = true;
+    const Timed timed(time_.callbacks);
     for (const auto& callback : options_.callbacks) callback->end(run_);
+  }
+
+  Evaluation evaluate() {
+    const Timed timed(time_.evaluation);
+    Evaluator& own = evaluator();
+    time_.last_evaluation = 0;
+    const Timed pass(time_.last_evaluation);
+    return own.run();
   }
 
   Evaluator& evaluator() {
@@ -189,6 +227,8 @@ class Fit {
     return *evaluator_;
   }
 
+  TimeSplit time_;
+  Clock::time_point made_ = Clock::now();  ///< before the session, which is compiled
   const Model& model_;
   const nn::LossFn& loss_;
   const TrainingData& data_;

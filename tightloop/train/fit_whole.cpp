@@ -86,6 +86,8 @@ class Fit {
       whole_.put(search_.x());
       throw NonFinite(e.what());
     }
+    history_.time.total = seconds_since(start_);
+    history_.time.steps = history_.time.total - history_.time.evaluation;
     return std::move(history_);
   }
 
@@ -120,10 +122,18 @@ class Fit {
     }
     ended_ = history_.stopped || m.converged || epoch == options_.epochs || history_.steps >= most_steps();
     EpochRecord record{epoch, history_.steps, m.loss, {}, rate, 0};
-    if (evaluator_ && (ended_ || epoch % options_.evaluate_every == 0)) record.validation = evaluator_->run();
+    if (evaluator_ && (ended_ || epoch % options_.evaluate_every == 0)) record.validation = evaluate();
     record.seconds = seconds_since(start_);
     history_.epochs.push_back(record);
     if (options_.observer != nullptr) options_.observer->epoch(record);
+  }
+
+  Evaluation evaluate() {
+    const auto start = Clock::now();
+    Evaluation out = evaluator_->run();
+    history_.time.last_evaluation = seconds_since(start);
+    history_.time.evaluation += history_.time.last_evaluation;
+    return out;
   }
 
   const TrainingData& data_;

@@ -4,12 +4,14 @@
 #include <tightloop/train/job_callbacks.h>
 #include <tightloop/train/job_run.h>
 #include <tightloop/train/job_schedule.h>
+#include <tightloop/train/report/job_report.h>
 #include <tightloop/train/resume.h>
 #include <tightloop/train/sources.h>
 #include <tightloop/train/weights.h>
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -130,6 +132,7 @@ class Recorder : public Observer {
   }
   bool stop() override { return next_ != nullptr && next_->stop(); }
   void note(const std::string& text) override {
+    notes_.push_back(text);
     if (next_ != nullptr) next_->note(text);
   }
   void resumed(const History& before, std::int64_t step) override {
@@ -142,12 +145,15 @@ class Recorder : public Observer {
     if (next_ != nullptr) next_->epoch(e);
   }
   void write() { run_.write_metrics(epochs_, names_); }
+  const std::vector<EpochRecord>& epochs() const { return epochs_; }
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   RunDirectory& run_;
   const std::vector<std::string>& names_;
   Observer* next_;
   std::vector<EpochRecord> epochs_;
+  std::vector<std::string> notes_;
   double written_ = 0;
 };
 
@@ -181,6 +187,20 @@ void add_checkpoints(TrainerOptions& options, const PreparedJob& prepared, RunDi
   c.first = [&run] { run.begin_checkpoints(); };
 }
 
+/// The page comes last: the run is whole without it.
+void add_report(PreparedJob& prepared, const RunDirectory& run, Recorder& recorder, const History& history,
+                const std::string& ending = "") {
+  if (!prepared.job.output.report) return;
+  try {
+    ReportData data = report_of(prepared, history, recorder.notes());
+    data.title = run.path();
+    data.ending = ending;
+    write_report(run.report(), data);
+  } catch (const std::exception& e) {
+    recorder.note(fmt::format("{} was not written: {}", run.report(), e.what()));
+  }
+}
+
 std::uintmax_t weight_bytes(PreparedJob& prepared) {
   std::uintmax_t bytes = 0;
   for (const auto& s : prepared.model->state_dict()) bytes += s.bytes();
@@ -198,7 +218,9 @@ PreparedJob prepare(const Job& given) {
   Metrics metrics;
   std::vector<std::string> names, notes;
   add_metrics(job, metrics, names);
+  const auto reading = std::chrono::steady_clock::now();
   LoadedData data = load_data(job, target_kind(job));
+  const std::chrono::duration<double> reading_s = std::chrono::steady_clock::now() - reading;
   job.data.columns = data.columns;
   check_mixing(job, data.data.train);
   auto model = std::make_unique<ForwardModel>(job.model, data.model_inputs());
@@ -221,7 +243,8 @@ PreparedJob prepare(const Job& given) {
           std::move(metrics),
           std::move(names),
           std::move(options),
-          std::move(notes)};
+          std::move(notes),
+          reading_s.count()};
 }
 
 bool can_resume(const Job& job) {
@@ -252,10 +275,14 @@ History run_job(PreparedJob& prepared, const std::string& directory, Observer* o
     History history =
         trainer.fit(prepared.model->model(), prepared.loss, *prepared.optimizer, prepared.data.data);
     finish(!history.stopped);
+    add_report(prepared, run, recorder, history);
     return history;
   } catch (const NonFinite& e) {
     if (!run.started()) throw;
     finish(true);
+    History history{.epochs = recorder.epochs()};
+    if (!history.epochs.empty()) history.steps = history.epochs.back().step;
+    add_report(prepared, run, recorder, history, e.what());
     throw Error(fmt::format("{}; the last good weights are in {}", e.what(), run.path()));
   }
 }
