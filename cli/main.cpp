@@ -18,6 +18,7 @@ constexpr const char* kExamples = R"(Examples:
   tightloop predict run new.csv -o predictions.csv
   tightloop bench job.toml --json                    how fast a step is, and what share of this machine that is
   tightloop pack photos -o photos.npy                decode a folder of images once
+  tightloop compare run quick                        runs beside each other, in compare.html
 
 Exit status: 0 done, 75 a training was interrupted and can go on by --resume, 2 something in the job or the
 data is wrong, 1 a fault of tightloop.
@@ -51,6 +52,7 @@ int run(int argc, char** argv) {
   tightloop::cli::add_bench(app, action);
   tightloop::cli::add_inspect(app, action);
   tightloop::cli::add_pack(app, action);
+  tightloop::cli::add_compare(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

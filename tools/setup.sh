@@ -13,6 +13,8 @@ packages=(
   libjpeg62-turbo-dev libpng-dev libwebp-dev
   # tests, benchmarks, sanitizers, fuzzing, format and lint
   libgtest-dev libbenchmark-dev clang clang-format clang-tidy libclang-rt-14-dev libomp-dev
+  # a browser that looks at reports
+  chromium
   # real data of the examples
   dataset-fashion-mnist python3-statsmodels python3-sklearn
 )

@@ -92,4 +92,17 @@ Array predict_all(const Model& model, const DataSpec& data, const DataPart& give
   return out;
 }
 
+void compare_all(const Model& model, StepGraph step, const DataPart& part, std::int64_t batch,
+                 const CompileOptions& options, const std::function<void(Program&)>& see) {
+  BoundStep bound(std::move(step), part, options);
+  bind_parameters(bound, parameters_of(model));
+  bound.reset();
+  const Sampling sampling = bound.sampling(batch);
+  for (std::int64_t step = 0; step < sampling.steps_per_epoch(); ++step) {
+    bound.run(sampling, step, 1);
+    see(bound.program());
+  }
+  bound.check_data();
+}
+
 }  // namespace tightloop::train

@@ -47,4 +47,9 @@ class Evaluator {
 Array predict_all(const Model& model, const DataSpec& data, const DataPart& part, std::int64_t batch,
                   const CompileOptions& options, std::map<std::int64_t, std::string>* skipped = nullptr);
 
+/// Calls `see` after each batch of `part`, where the results of `step`, a comparison_step(), can be read from
+/// the program.
+void compare_all(const Model& model, StepGraph step, const DataPart& part, std::int64_t batch,
+                 const CompileOptions& options, const std::function<void(Program&)>& see);
+
 }  // namespace tightloop::train

@@ -19,6 +19,19 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Adds the time from here to the end of the block to a sum.
+class Timed {
+ public:
+  explicit Timed(double& sum) : sum_(sum) {}
+  ~Timed() { sum_ += seconds_since(start_); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  double& sum_;
+  Clock::time_point start_ = Clock::now();
+};
+
 /// Steps for about a twentieth of a second, by the time that the chunks before took.
 class ChunkSize {
  public:
@@ -67,11 +80,13 @@ class Fit {
   }
 
   History run() {
+    time_.compiling = seconds_since(made_);
     start();
     while (more()) run_epoch(static_cast<std::int64_t>(run_.history().epochs.size()) + 1);
     end();
     for (const auto& callback : options_.callbacks) callback->weights(run_);
     run_.history().steps = session_->step();
+    run_.history().time = time();
     add_skipped(session_->bound());
     note_waiting();
     if (evaluator_) add_skipped(evaluator_->bound());
@@ -80,6 +95,14 @@ class Fit {
   }
 
  private:
+  TimeSplit time() const {
+    TimeSplit out = time_;
+    out.waiting = session_->bound().waited_s();
+    out.steps -= out.waiting;
+    out.total = seconds_since(made_);
+    return out;
+  }
+
   void note_waiting() const {
     if (!data_.train.is_stream()) return;
     run_.note(fmt::format("{:.1f} % of the time went by waiting for samples",
@@ -178,8 +201,11 @@ class Fit {
         logging_.went_back();
         return false;
       }
-      for (const auto& callback : options_.callbacks) callback->step(run_);
-      logging_.step();
+      {
+        const Timed timed(time_.callbacks);
+        for (const auto& callback : options_.callbacks) callback->step(run_);
+        logging_.step();
+      }
       observe();
     }
     return true;
@@ -213,6 +239,7 @@ class Fit {
     const std::int64_t steps = std::min(chunk_.steps(), end - session_->step());
     session_->run(steps);
     chunk_.took(steps, seconds_since(start));
+    time_.steps += seconds_since(start);
   }
 
   double samples_per_s() const {
@@ -229,18 +256,30 @@ class Fit {
     record.lr = run_.lr();
     for (const auto& callback : options_.callbacks) callback->measure(run_, record);
     run_.history().epochs.push_back(record);
-    for (const auto& callback : options_.callbacks) callback->epoch(run_, record);
-    logging_.epoch(record);
+    {
+      const Timed timed(time_.callbacks);
+      for (const auto& callback : options_.callbacks) callback->epoch(run_, record);
+      logging_.epoch(record);
+    }
     if (options_.observer != nullptr) options_.observer->epoch(record);
   }
 
   void end() {
     if (ended_) return;
     ended_ = true;
+    const Timed timed(time_.callbacks);
     for (const auto& callback : options_.callbacks) callback->end(run_);
   }
 
   Evaluation evaluate() {
+    const Timed timed(time_.evaluation);
+    Evaluator& own = evaluator();
+    time_.last_evaluation = 0;
+    const Timed pass(time_.last_evaluation);
+    return own.run();
+  }
+
+  Evaluator& evaluator() {
     const auto weights = [this](const std::string& path) { return run_.evaluated(path); };
     if (!evaluator_)
       evaluator_.emplace(model_, loss_, metrics_, spec_, *data_.validation, options_.evaluation_batch(),
@@ -248,9 +287,11 @@ class Fit {
     else if (shown_ != run_.shown() || run_.shows())
       evaluator_->bind(weights);
     shown_ = run_.shown();
-    return evaluator_->run();
+    return *evaluator_;
   }
 
+  TimeSplit time_;
+  Clock::time_point made_ = Clock::now();  ///< before the session, which is compiled
   const Model& model_;
   const nn::LossFn& loss_;
   const optim::Optimizer& optimizer_;

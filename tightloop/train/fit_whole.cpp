@@ -89,6 +89,8 @@ class Fit {
       throw NonFinite(e.what());
     }
     end_logs();
+    history_.time.total = seconds_since(start_);
+    history_.time.steps = history_.time.total - history_.time.evaluation;
     return std::move(history_);
   }
 
@@ -123,7 +125,7 @@ class Fit {
     }
     ended_ = history_.stopped || m.converged || epoch == options_.epochs || history_.steps >= most_steps();
     EpochRecord record{epoch, history_.steps, m.loss, {}, rate, 0};
-    if (evaluator_ && (ended_ || epoch % options_.evaluate_every == 0)) record.validation = evaluator_->run();
+    if (evaluator_ && (ended_ || epoch % options_.evaluate_every == 0)) record.validation = evaluate();
     record.seconds = seconds_since(start_);
     history_.epochs.push_back(record);
     log(record);
@@ -147,6 +149,14 @@ class Fit {
     logs_.end(history_);
     if (options_.observer == nullptr) return;
     for (const auto& note : logs_.notes()) options_.observer->note(note);
+  }
+
+  Evaluation evaluate() {
+    const auto start = Clock::now();
+    Evaluation out = evaluator_->run();
+    history_.time.last_evaluation = seconds_since(start);
+    history_.time.evaluation += history_.time.last_evaluation;
+    return out;
   }
 
   const TrainingData& data_;

@@ -35,12 +35,25 @@ struct EpochRecord {
   std::vector<std::pair<std::string, double>> extra = {};
 };
 
+/// Where the seconds of a run went, as far as this process ran it.
+struct TimeSplit {
+  double reading = 0;          ///< of the data, by prepare()
+  double compiling = 0;        ///< the step: graph, passes, native code
+  double steps = 0;            ///< without the waiting
+  double waiting = 0;          ///< of steps for the samples of a stream
+  double evaluation = 0;       ///< of the validation rows, compiling it included
+  double callbacks = 0;        ///< checkpoints among them
+  double total = 0;            ///< from before compiling to the end
+  double last_evaluation = 0;  ///< of these, one pass over the validation rows
+};
+
 struct History {
   std::vector<EpochRecord> epochs;
   std::int64_t steps = 0;
   bool stopped = false;                   ///< by the observer, before its end
   std::string reason = {};                ///< why a callback ended the run; "" when it took its full length
   std::vector<std::string> skipped = {};  ///< samples of streams that were left out, and why
+  TimeSplit time = {};
 };
 
 /// Sees a run from outside. Called between chunks, from the thread that called fit().

@@ -158,6 +158,7 @@ struct Job {
 
   struct Output {
     std::string directory = "run";
+    bool report = true;  ///< write report.html
   } output;
 
   std::string source;  ///< the job file's name as messages show it

@@ -7,12 +7,14 @@
 #include <tightloop/train/job_schedule.h>
 #include <tightloop/train/loggers/index.h>
 #include <tightloop/train/loggers/job_loggers.h>
+#include <tightloop/train/report/job_report.h>
 #include <tightloop/train/resume.h>
 #include <tightloop/train/sources.h>
 #include <tightloop/train/weights.h>
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -135,6 +137,35 @@ void add_loggers(TrainerOptions& options, const PreparedJob& prepared, const Run
   options.description = describe_job(prepared.job);
 }
 
+/// Remembers what the report tells, and hands everything on.
+class Witness : public Observer {
+ public:
+  explicit Witness(Observer* next) : next_(next) {}
+  void progress(const Progress& p) override {
+    if (next_ != nullptr) next_->progress(p);
+  }
+  bool stop() override { return next_ != nullptr && next_->stop(); }
+  void note(const std::string& text) override {
+    notes_.push_back(text);
+    if (next_ != nullptr) next_->note(text);
+  }
+  void resumed(const History& before, std::int64_t step) override {
+    epochs_ = before.epochs;
+    if (next_ != nullptr) next_->resumed(before, step);
+  }
+  void epoch(const EpochRecord& e) override {
+    epochs_.push_back(e);
+    if (next_ != nullptr) next_->epoch(e);
+  }
+  const std::vector<EpochRecord>& epochs() const { return epochs_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  Observer* next_;
+  std::vector<EpochRecord> epochs_;
+  std::vector<std::string> notes_;
+};
+
 /// The checkpoint to go on from, checked against the job.
 std::string found_checkpoint(const PreparedJob& prepared, const RunDirectory& run, const std::string& which,
                              Observer* observer) {
@@ -168,6 +199,20 @@ void add_checkpoints(TrainerOptions& options, const PreparedJob& prepared, RunDi
   c.first = [&run] { run.begin_checkpoints(); };
 }
 
+/// The page comes last: the run is whole without it.
+void add_report(PreparedJob& prepared, const RunDirectory& run, Witness& witness, const History& history,
+                const std::string& ending = "") {
+  if (!prepared.job.output.report) return;
+  try {
+    ReportData data = report_of(prepared, history, witness.notes());
+    data.title = run.path();
+    data.ending = ending;
+    write_report(run.report(), data);
+  } catch (const std::exception& e) {
+    witness.note(fmt::format("{} was not written: {}", run.report(), e.what()));
+  }
+}
+
 std::uintmax_t weight_bytes(PreparedJob& prepared) {
   std::uintmax_t bytes = 0;
   for (const auto& s : prepared.model->state_dict()) bytes += s.bytes();
@@ -185,7 +230,9 @@ PreparedJob prepare(const Job& given, Observer* observer) {
   Metrics metrics;
   std::vector<std::string> names, notes;
   add_metrics(job, metrics, names);
+  const auto reading = std::chrono::steady_clock::now();
   LoadedData data = load_data(job, target_kind(job), observer);
+  const std::chrono::duration<double> reading_s = std::chrono::steady_clock::now() - reading;
   job.data.columns = data.columns;
   check_mixing(job, data.data.train);
   auto model = std::make_unique<ForwardModel>(job.model, data.model_inputs());
@@ -208,7 +255,8 @@ PreparedJob prepare(const Job& given, Observer* observer) {
           std::move(metrics),
           std::move(names),
           std::move(options),
-          std::move(notes)};
+          std::move(notes),
+          reading_s.count()};
 }
 
 bool can_resume(const Job& job) {
@@ -224,14 +272,15 @@ History run_job(PreparedJob& prepared, const std::string& directory, Observer* o
   RunDirectory run(directory, weight_bytes(prepared) + kRoomForTheRest,
                    resume.empty() ? RunDirectory::Begin::anew : RunDirectory::Begin::resume);
   TrainerOptions options = prepared.options;
-  options.observer = observer;
+  Witness witness(observer);
+  options.observer = &witness;
   options.started = [&] {
     run.write_start(prepared.job, prepared.data);
     run.begin_logs();
   };
   add_loggers(options, prepared, run);
   if (can_resume(prepared.job)) add_checkpoints(options, prepared, run);
-  if (!resume.empty()) options.resume = found_checkpoint(prepared, run, resume, observer);
+  if (!resume.empty()) options.resume = found_checkpoint(prepared, run, resume, &witness);
   const auto finish = [&](bool ended) {
     if (!run.started()) options.started();
     run.write_model(*prepared.model, prepared.data.classes);
@@ -242,10 +291,14 @@ History run_job(PreparedJob& prepared, const std::string& directory, Observer* o
     History history =
         trainer.fit(prepared.model->model(), prepared.loss, *prepared.optimizer, prepared.data.data);
     finish(!history.stopped);
+    add_report(prepared, run, witness, history);
     return history;
   } catch (const NonFinite& e) {
     if (!run.started()) throw;
     finish(true);
+    History history{.epochs = witness.epochs()};
+    if (!history.epochs.empty()) history.steps = history.epochs.back().step;
+    add_report(prepared, run, witness, history, e.what());
     throw Error(fmt::format("{}; the last good weights are in {}", e.what(), run.path()));
   }
 }

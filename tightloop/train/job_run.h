@@ -21,15 +21,17 @@ struct PreparedJob {
   std::vector<std::string> metric_names;
   TrainerOptions options;
   std::vector<std::string> notes;  ///< what the user should know, such as weights that were left out
+  double reading_s = 0;            ///< how long its data took to read
 };
 
 /// Throws Error for everything that can be known before the first step but what compiling the step finds.
 PreparedJob prepare(const Job& job, Observer* observer = nullptr);
 
-/// Trains and writes the run directory. `resume` "last", "best" or a path: goes on from that checkpoint of
-/// the directory, and tells the observer what the job has changed. When the observer ends the run, a
-/// checkpoint to go on from is written too. When the loss is lost, the last good weights are written before
-/// the NonFinite goes on its way; when it is lost in the first step, nothing is.
+/// Trains and writes the run directory, and a page about the run unless the job has output.report = false;
+/// that the page cannot be made is noted and ends no run. `resume` "last", "best" or a path: goes on from
+/// that checkpoint of the directory, and tells the observer what the job has changed. When the observer ends
+/// the run, a checkpoint to go on from is written too. When the loss is lost, the last good weights are
+/// written before the NonFinite goes on its way; when it is lost in the first step, nothing is.
 History run_job(PreparedJob& prepared, const std::string& directory, Observer* observer,
                 const std::string& resume = "");
 

@@ -21,21 +21,13 @@ bool is_fixed(std::string_view path) {
          path.starts_with("model.");
 }
 
-/// The value as it stands in a job file.
-std::string text_of(const Value& value) {
-  if (std::holds_alternative<std::monostate>(value.data)) return "nothing";
-  std::string text = write_toml(Value::Table{{"x", Value::List{value}}});
-  const auto from = text.find('['), to = text.rfind(']');
-  return text.substr(from + 1, to - from - 1);
-}
-
 }  // namespace
 
 std::vector<std::string> changes_on_resume(const Job& before, const Job& now, const std::string& checkpoint) {
   std::vector<std::string> changed, refused;
   for (const Key& key : job_keys()) {
     if (key.path == "output.directory" || key.path == "model.weights") continue;
-    const std::string old = text_of(key.write(before)), own = text_of(key.write(now));
+    const std::string old = write_toml_value(key.write(before)), own = write_toml_value(key.write(now));
     if (old == own) continue;
     const bool other_rule =
         key.path == "train.optimizer" && before.train.optimizer.name != now.train.optimizer.name;

@@ -25,6 +25,8 @@ constexpr const char* kModel = "model.safetensors";
 constexpr const char* kJob = "job.toml";
 constexpr const char* kNormalization = "normalization.safetensors";
 constexpr const char* kSplit = "split.json";
+constexpr const char* kMetrics = "metrics.csv";
+constexpr const char* kReport = "report.html";
 constexpr const char* kUnfinished = ".tightloop-unfinished";
 constexpr const char* kCheckpoints = "checkpoints";
 constexpr const char* kNotEnded = "not-ended";  // in the folder of checkpoints, while they are to go on from
@@ -166,6 +168,8 @@ void RunDirectory::discard() {
   fs::remove_all(unfinished(), ec);
 }
 
+std::string RunDirectory::report() const { return file(kReport); }
+
 std::string RunDirectory::checkpoints() const { return file(kCheckpoints); }
 
 void RunDirectory::remove_checkpoints() {
@@ -199,6 +203,7 @@ void RunDirectory::finish(bool ended) {
     fs::rename(unfinished(name), file(name), ec);
     if (ec) throw Error(fmt::format("{}: cannot be written: {}", file(name), ec.message()));
   }
+  fs::remove(report(), gone);
   discard();
 }
 
@@ -217,6 +222,23 @@ void RunDirectory::begin_logs() const {
   for (fs::directory_iterator it(path_, ec), end; !ec && it != end; it.increment(ec))
     if (is_log(it->path())) old.push_back(it->path());
   for (const fs::path& path : old) fs::remove(path, ec);
+}
+
+RunFiles find_run(const std::string& path) {
+  std::error_code ec;
+  if (!fs::is_directory(path, ec)) throw Error(path + ": is no run directory (there is no such folder)");
+  const fs::path own = path, unfinished = own / kUnfinished;
+  if (is_run(path)) {
+    const bool waits = fs::exists(own / kCheckpoints / kNotEnded, ec);
+    const std::string report = fs::exists(own / kReport, ec) ? (own / kReport).string() : "";
+    return {(own / kJob).string(), (own / kMetrics).string(), report, waits ? "interrupted" : "finished"};
+  }
+  if (fs::exists(unfinished / kMetrics, ec))
+    return {(unfinished / kJob).string(), (unfinished / kMetrics).string(), "",
+            "not ended: it runs, or was killed"};
+  throw Error(path + (fs::exists(unfinished, ec) || fs::exists(own / kCheckpoints, ec)
+                          ? ": is a run that has not ended and has written no epochs"
+                          : ": is no run directory (it has no job.toml written by tightloop)"));
 }
 
 SavedRun read_run(const std::string& path) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a run leaves behind: model.safetensors, job.toml (resolved), normalization.safetensors, split.json and
-// metrics.csv. Each of these appears whole or not at all, and all of them at the end: until then they lie in
-// a hidden folder inside, and an earlier run stays as it is. Checkpoints lie in checkpoints/ from the start;
-// as long as they belong to a run that has not ended, only a run that goes on from them may write here. What
-// loggers write lies in the folder itself from the first step on, in the place of an earlier run's.
+// What a run leaves behind: model.safetensors, job.toml (resolved), normalization.safetensors, split.json,
+// metrics.csv and report.html. Each of these appears whole or not at all, and all of them at the end: until
+// then they lie in a hidden folder inside, and an earlier run stays as it is. The report comes last, when the
+// others are in place. Checkpoints lie in checkpoints/ from the start; as long as they belong to a run that
+// has not ended, only a run that goes on from them may write here. What loggers write lies in the folder
+// itself from the first step on, in the place of an earlier run's.
 #include <tightloop/train/load.h>
 
 #include <cstdint>
@@ -51,6 +52,8 @@ class RunDirectory {
   /// Before a logger writes into the folder itself: takes away what those of an earlier run wrote.
   void begin_logs() const;
 
+  /// The page about the run, which is written when all else is in place; finish() takes away an earlier one.
+  std::string report() const;
   /// Where checkpoints go.
   std::string checkpoints() const;
   /// Before the first checkpoint is written: those of an earlier run go, and the run counts as not ended.
@@ -75,6 +78,15 @@ class RunDirectory {
   bool started_ = false;
   bool checkpointed_ = false;
 };
+
+/// The files of a run that has ended, was interrupted, or has not ended yet.
+struct RunFiles {
+  std::string job, metrics, report;  ///< report "": there is none
+  std::string state;                 ///< "finished", "interrupted", "not ended: it runs, or was killed"
+};
+
+/// Throws Error where there is no run, or none of whose epochs anything is known.
+RunFiles find_run(const std::string& path);
 
 /// A run read back.
 struct SavedRun {

@@ -76,8 +76,8 @@ Session::Session(const Model& model, const nn::LossFn& loss, const optim::Optimi
       length_(run_length(part, options)),
       data_(walked(data, part, options.shuffle)),
       bound_(training_step(model, loss, optimizer, data_, options.update, length_), part, options.compile,
-             begin_loading(part,
-                           sampling_of(part, options.batch, options.shuffle, options.drop_last, options.seed))),
+             begin_loading(
+                 part, sampling_of(part, options.batch, options.shuffle, options.drop_last, options.seed))),
       sampling_(bound_.sampling(options.batch, options.shuffle, options.drop_last, options.seed)),
       seed_(options.seed) {
   check_batches(bound_.step(), sampling_);

@@ -402,4 +402,16 @@ StepGraph prediction_step(const Model& model, const DataSpec& data) {
   return builder.finish(trace, std::move(context.checks), prediction.type());
 }
 
+StepGraph comparison_step(const Model& model, const RowsFn& look, const DataSpec& data) {
+  named_parameters(model);
+  Builder builder("compare", data);
+  const Trace trace;
+  nn::Context context(false);
+  const Tensor prediction = predict(model, builder.batch_inputs());
+  for (auto& [name, value] : look(prediction, builder.batch_target(prediction)))
+    builder.add_output(name, value);
+  builder.add_checks(context.checks);
+  return builder.finish(trace, std::move(context.checks), prediction.type());
+}
+
 }  // namespace tightloop::train

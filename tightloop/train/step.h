@@ -14,6 +14,7 @@
 #include <tightloop/train/model.h>
 #include <tightloop/train/updates.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,5 +100,10 @@ StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metr
 StepGraph statistics_step(const Model& model, const DataSpec& data);
 /// Result `prediction` of a batch.
 StepGraph prediction_step(const Model& model, const DataSpec& data);
+
+/// What is to be known of a batch's rows, by name: values of a prediction and its target.
+using RowsFn = std::function<std::vector<ir::Graph::Output>(const Tensor& prediction, const Tensor& target)>;
+/// Results `look(prediction, target)` of a batch.
+StepGraph comparison_step(const Model& model, const RowsFn& look, const DataSpec& data);
 
 }  // namespace tightloop::train

@@ -169,6 +169,10 @@ Value parse_toml_value(std::string_view text, const std::string& where) {
   return out;
 }
 
+std::string write_toml_value(const Value& value) {
+  return std::holds_alternative<std::monostate>(value.data) ? "nothing" : write_value(value);
+}
+
 std::string write_toml(const Value& document) {
   std::string plain, sections;
   const auto* table = document.as<Value::Table>();

@@ -9,6 +9,9 @@ std::vector<Key> output_keys() {
       {"output.directory", "where the run is written", false,
        [](const Value& v, Job& j) { j.output.directory = text(v); },
        [](const Job& j) { return Value{j.output.directory}; }},
+      {"output.report", "whether a page about the run is written", false,
+       [](const Value& v, Job& j) { j.output.report = flag(v); },
+       [](const Job& j) { return Value{j.output.report}; }},
   };
 }
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tightloop/train/report/metric_table.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace tightloop::train::report {
+
+/// "validation loss" for validation_loss
+std::string readable(const std::string& column);
+
+/// Loss, metrics, rate and speed by epoch, the best epoch marked.
+std::string curves_html(const MetricTable& table, std::optional<std::size_t> best);
+
+}  // namespace tightloop::train::report
