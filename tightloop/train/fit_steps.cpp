@@ -97,16 +97,18 @@ class Fit {
  private:
   TimeSplit time() const {
     TimeSplit out = time_;
-    out.waiting = session_->bound().waited_s();
+    out.waiting = waited_s();
     out.steps -= out.waiting;
     out.total = seconds_since(made_);
     return out;
   }
 
+  double waited_s() const { return waited_before_ + session_->bound().waited_s(); }
+
   void note_waiting() const {
     if (!data_.train.is_stream()) return;
     run_.note(fmt::format("{:.1f} % of the time went by waiting for samples",
-                          100 * session_->bound().waited_s() / std::max(seconds_since(began_), 1e-9)));
+                          100 * waited_s() / std::max(seconds_since(began_), 1e-9)));
   }
 
   void add_skipped(const BoundStep& bound) {
@@ -162,6 +164,7 @@ class Fit {
     std::vector<std::pair<std::string, Array>> states;
     for (const auto& [name, array] : session_->states()) states.emplace_back(name, array.clone());
     add_skipped(session_->bound());
+    waited_before_ = waited_s();
     session_.reset();
     stage_ = epoch;
     session_ = make_session(epoch);
@@ -304,6 +307,7 @@ class Fit {
   std::optional<Checkpoint> checkpoint_;  ///< to go on from
   std::int64_t stage_;                    ///< an epoch of the present stage
   std::unique_ptr<Session> session_;
+  double waited_before_ = 0;  ///< in earlier stages
   std::int64_t total_;
   Run run_;
   Logging logging_;
