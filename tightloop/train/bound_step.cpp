@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace tightloop::train {
 namespace {
@@ -47,6 +48,18 @@ DataPart stream(std::shared_ptr<const data::Samples> samples, const data::Loader
   out.samples = std::move(samples);
   out.loader = loader;
   return out;
+}
+
+DataPart first_rows(DataPart part, std::int64_t count) {
+  count = std::min(count, part.count());
+  part.weighted.clear();
+  if (count == part.total() && part.rows.empty()) return part;
+  if (part.rows.empty()) {
+    part.rows.resize(static_cast<std::size_t>(count));
+    std::iota(part.rows.begin(), part.rows.end(), 0);
+  }
+  part.rows.resize(static_cast<std::size_t>(count));
+  return part;
 }
 
 BoundStep::BoundStep(StepGraph step, const DataPart& part, const CompileOptions& options)

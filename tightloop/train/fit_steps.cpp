@@ -55,6 +55,7 @@ class Fit {
 
   History run() {
     start();
+    check_validation();
     while (more()) run_epoch(static_cast<std::int64_t>(run_.history().epochs.size()) + 1);
     end();
     for (const auto& callback : options_.callbacks) callback->weights(run_);
@@ -90,6 +91,13 @@ class Fit {
     run_.resume(read_checkpoint(options_.resume), options_.resume);
     if (options_.observer != nullptr) options_.observer->resumed(run_.history(), run_.step());
     if (options_.started) options_.started();
+  }
+
+  /// Validation rows that break a rule show before hours of training.
+  void check_validation() {
+    if (!data_.validation || !options_.resume.empty()) return;
+    const std::int64_t batches = options_.sanity_batches(*data_.validation);
+    if (batches > 0) evaluator().check(batches);
   }
 
   void run_epoch(std::int64_t epoch) {

@@ -5,6 +5,7 @@
 #include <tightloop/train/run_directory.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ struct PreparedJob {
   std::vector<std::string> notes;  ///< what the user should know, such as weights that were left out
 };
 
-/// Throws Error for everything that can be known before the first step but what compiling the step finds.
-PreparedJob prepare(const Job& job);
+/// Throws Error for everything that can be known before the first step but what compiling the step finds. Of
+/// a job that asks for each fold in turn it is the first one's. `data`: the job's, when they were read
+/// before.
+PreparedJob prepare(const Job& job, std::optional<LoadedData> data = {});
 
 /// Trains and writes the run directory. `resume` "last", "best" or a path: goes on from that checkpoint of
 /// the directory, and tells the observer what the job has changed. When the observer ends the run, a

@@ -248,6 +248,7 @@ std::optional<LoadedData> load_streams(const Job& job, nn::TargetKind target) {
                 ": data.train is a list, whose rows must lie in memory; images, shards and streams of "
                 "NPY files come from one place");
   StreamRequest request{job, target};
+  request.training = job.train.overfit_batches == 0;
   LoadedData out{
       {.train = part_of(job, make_samples(kind, path, files, request)), .target = job.data.target[0].name},
       {},
