@@ -8,10 +8,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace tightloop::cli {
 namespace {
+
+struct Arguments {
+  JobArguments job;
+  bool largest = false;
+  std::uint64_t memory = 0;
+  CLI::Option* memory_given = nullptr;
+};
 
 void print_inputs(const train::PreparedJob& p) {
   for (const auto& [name, type] : p.data.model_inputs())
@@ -48,9 +56,34 @@ void print_table(const train::Job& job) {
   if (source.table() != nullptr) say(fmt::format("{}: {}\n", path, source_text(source)));
 }
 
-void run(const JobArguments& a) {
-  const train::Job job = a.load();
+/// The powers of two up to the first whose plan does not fit, and the largest batch whose plan does.
+void print_batches(train::PreparedJob& prepared, std::size_t memory, bool given) {
+  const train::MemoryPlanner planner(prepared);
+  const std::string what = fmt::format("{}{}", bytes_text(memory), given ? "" : " that are free");
+  const std::int64_t largest = planner.largest_batch(memory);
+  if (largest == 0)
+    throw Error(fmt::format("not even a batch of one row fits into {}: the plan takes {}", what,
+                            bytes_text(planner.at(1).total())));
+  say(fmt::format("{:>12} {:>20} {:>20}\n", "batch", "temporaries, bytes", "in all, bytes"));
+  bool fits = true;
+  for (std::int64_t batch = 1; fits && batch < 2 * planner.rows(); batch *= 2) {
+    const std::int64_t rows = std::min(batch, planner.rows());
+    const train::MemoryPlan plan = planner.at(rows);
+    fits = plan.total() <= memory;
+    say(fmt::format("{:>12} {:>20} {:>20}{}\n", rows, plan.temporaries, plan.total(),
+                    fits ? "" : "  too much"));
+  }
+  say(fmt::format("largest batch {} in {}{}\n", largest, what,
+                  largest == planner.rows() ? " (all training rows)" : ""));
+}
+
+int run(const Arguments& a) {
+  if (a.memory_given->count() > 0 && !a.largest)
+    throw Error("--memory says what --largest-batch may take; write both");
+  const train::Job job = a.job.load();
+  const std::size_t memory = a.memory_given->count() > 0 ? a.memory : train::free_memory();
   train::PreparedJob prepared = train::prepare(job);
+  if (a.largest) return print_batches(prepared, memory, a.memory_given->count() > 0), 0;
   warn_of(prepared.data.notes);
   const train::MemoryPlan plan = train::plan_memory(prepared);
   say(train::to_toml(job) + "\n");
@@ -64,6 +97,7 @@ void run(const JobArguments& a) {
   say(fields_text(prepared.data) + "\n");
   print_table(job);
   print_memory(plan);
+  return 0;
 }
 
 }  // namespace
@@ -71,10 +105,16 @@ void run(const JobArguments& a) {
 void add_check(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("check", "Validate a job; print it in full, its layers and the memory it takes");
-  const auto a = std::make_shared<JobArguments>();
-  a->add_to(*command);
+  const auto a = std::make_shared<Arguments>();
+  a->job.add_to(*command);
+  command->add_flag("--largest-batch", a->largest,
+                    "Only say which is the largest batch whose memory plan fits");
+  a->memory_given =
+      command->add_option("--memory", a->memory, "What it may take, such as 2GB; what is free if left out")
+          ->type_name("BYTES")
+          ->transform(CLI::AsSizeValue(true));
   command->footer("Example: tightloop check job.toml --set data.batch=512");
-  command->callback([&action, a] { action = [a] { return run(*a), 0; }; });
+  command->callback([&action, a] { action = [a] { return run(*a); }; });
 }
 
 }  // namespace tightloop::cli

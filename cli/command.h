@@ -26,6 +26,8 @@ void add_bench(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_pack(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
+void add_find_rate(CLI::App& app, Action& action);
+void add_replay(CLI::App& app, Action& action);
 
 /// The job file and the options that change it.
 struct JobArguments {

@@ -17,6 +17,8 @@ constexpr const char* kExamples = R"(Examples:
   tightloop evaluate run --data test.csv             loss and metrics on other data
   tightloop predict run new.csv -o predictions.csv
   tightloop bench job.toml --json                    how fast a step is, and what share of this machine that is
+  tightloop find-rate job.toml                       which learning rate to take
+  tightloop replay run --step 57                     one step of a run again, in detail
   tightloop pack photos -o photos.npy                decode a folder of images once
   tightloop compare run quick                        runs beside each other, in compare.html
 
@@ -53,6 +55,8 @@ int run(int argc, char** argv) {
   tightloop::cli::add_inspect(app, action);
   tightloop::cli::add_pack(app, action);
   tightloop::cli::add_compare(app, action);
+  tightloop::cli::add_find_rate(app, action);
+  tightloop::cli::add_replay(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
 #include "report.h"
+#include "series.h"
 
 #include <fmt/format.h>
 
@@ -46,6 +47,12 @@ struct Loading : train::Observer {
 int run(const Arguments& a) {
   const std::string resume = resume_of(a);
   const train::Job job = a.job.load();
+  if (train::is_series(job) && !a.try_it) {
+    if (!resume.empty() && resume != "last")
+      throw Error(fmt::format(
+          "--resume {}: several runs go on with the next that is missing; write --resume alone", resume));
+    return run_series(job, !resume.empty(), a.verify ? kVerifySteps : 0, a.quiet);
+  }
   Loading loading;
   loading.quiet = a.quiet;
   train::PreparedJob prepared = train::prepare(job, &loading);

@@ -91,8 +91,10 @@ TEST(Job, ResolvedJobReadsBackAsItself) {
               "e = { encode = \"index\", missing = \"category\", values = [\"x\", \"\\\"y\"] } }\n");
   const std::string resolved = to_toml(parse_job(text, "job.toml"));
   EXPECT_EQ(to_toml(parse_job(resolved, "job.toml")), resolved);
-  const std::set<std::string_view> without_default{"model.weights", "data.images", "data.split",
-                                                   "data.fold",     "data.window", "data.eval_transforms"};
+  const std::set<std::string_view> without_default{
+      "model.weights",     "data.images",          "data.split",          "data.fold",
+      "data.window",       "data.eval_transforms", "train.limit_batches", "train.limit_validation_batches",
+      "train.sanity_check"};
   for (const Key& key : job_keys()) {
     const std::string name = "\n" + std::string(key.path.substr(key.path.rfind('.') + 1)) + " = ";
     EXPECT_EQ(("\n" + resolved).find(name) == std::string::npos, without_default.contains(key.path))

@@ -74,7 +74,7 @@ BenchResult bench(PreparedJob& prepared, double seconds, const std::function<voi
   const Sizes sizes = session.bound().sizes(sampling);
   r.us_per_step = 1e6 * step;
   r.samples_per_s =
-      static_cast<double>(data.train.count()) / (static_cast<double>(session.steps_per_epoch()) * step);
+      static_cast<double>(data.train.count()) / (static_cast<double>(sampling.steps_per_epoch()) * step);
   r.gflops = 1e-9 * step_flops(session.program().graph(), sizes) / step;
   r.threads = session.program().report().threads;
   r.peak_gflops = peak_gflops(r.threads);

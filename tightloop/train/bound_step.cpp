@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace tightloop::train {
 namespace {
@@ -64,6 +65,18 @@ std::unique_ptr<data::Loader> begin_loading(const DataPart& part, const Sampling
   auto out = std::make_unique<data::Loader>(part.samples, sampling, part.loader);
   out->begin(0);
   return out;
+}
+
+DataPart first_rows(DataPart part, std::int64_t count) {
+  count = std::min(count, part.count());
+  part.weighted.clear();
+  if (count == part.total() && part.rows.empty()) return part;
+  if (part.rows.empty()) {
+    part.rows.resize(static_cast<std::size_t>(count));
+    std::iota(part.rows.begin(), part.rows.end(), 0);
+  }
+  part.rows.resize(static_cast<std::size_t>(count));
+  return part;
 }
 
 BoundStep::BoundStep(StepGraph step, const DataPart& part, const CompileOptions& options,

@@ -35,6 +35,9 @@ struct DataPart {
 /// Samples that are made while they are trained on.
 DataPart stream(std::shared_ptr<const data::Samples> samples, const data::LoaderOptions& loader = {});
 
+/// The first `count` of the rows that `part` walks, each once.
+DataPart first_rows(DataPart part, std::int64_t count);
+
 /// What a step reads of `part`, whose rows come shuffled or not. Throws Error for rows and windows that are
 /// not in the data, and for weights that are not one a row.
 DataSpec walked(DataSpec data, const DataPart& part, bool shuffle = false);

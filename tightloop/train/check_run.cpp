@@ -65,8 +65,9 @@ RunFacts facts_of(const TrainerOptions& options, const optim::Optimizer& optimiz
   return out;
 }
 
-void check_run(const Model& model, const optim::Optimizer& optimizer, const TrainingData& data,
+void check_run(const Model& model, const optim::Optimizer& optimizer, const TrainingData& given,
                const TrainerOptions& options) {
+  const TrainingData data = seen_by(options, given);
   if (dynamic_cast<const optim::Lbfgs*>(&optimizer) != nullptr) return check_whole(options);
   const RunFacts facts = facts_of(options, optimizer, data);
   const UpdateOptions update = options.session().update;

@@ -70,6 +70,12 @@ Evaluation Evaluator::run() {
   return out;
 }
 
+void Evaluator::check(std::int64_t batches) {
+  bound_.reset();
+  bound_.run(sampling_, 0, std::min(batches, sampling_.steps_per_epoch()));
+  bound_.check_data();
+}
+
 Array predict_all(const Model& model, const DataSpec& data, const DataPart& given, std::int64_t batch,
                   const CompileOptions& options, std::map<std::int64_t, std::string>* skipped) {
   StepGraph step = prediction_step(model, walked(data, given));

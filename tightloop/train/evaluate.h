@@ -32,6 +32,8 @@ class Evaluator {
   void bind(const ParameterLookup& parameters);
   /// Throws Error for data that breaks a rule.
   Evaluation run();
+  /// Runs the first `batches` alone, to see whether the data fit. Throws Error for those that break a rule.
+  void check(std::int64_t batches);
 
   const BoundStep& bound() const { return bound_; }
   const Sampling& sampling() const { return sampling_; }

@@ -82,6 +82,7 @@ class Fit {
   History run() {
     time_.compiling = seconds_since(made_);
     start();
+    check_validation();
     while (more()) run_epoch(static_cast<std::int64_t>(run_.history().epochs.size()) + 1);
     end();
     for (const auto& callback : options_.callbacks) callback->weights(run_);
@@ -172,6 +173,13 @@ class Fit {
     run_.set_session(*session_);
     logging_.session_changed();
     run_.set_later(later());
+  }
+
+  /// Validation rows that break a rule show before hours of training.
+  void check_validation() {
+    if (!data_.validation || !options_.resume.empty()) return;
+    const std::int64_t batches = options_.sanity_batches(*data_.validation);
+    if (batches > 0) evaluator().check(batches);
   }
 
   void run_epoch(std::int64_t epoch) {

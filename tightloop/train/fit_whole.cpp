@@ -69,7 +69,11 @@ class Fit {
         iterations_(optimizer.options().max_iter),
         spec_(DataSpec::of(data.train.data, data.target, data.scales)),
         session_(unshared(model), loss, optimizer, spec_, data.train,
-                 {options.batch, false, false, options.seed, options.compile}),
+                 {.batch = options.batch,
+                  .shuffle = false,
+                  .seed = options.seed,
+                  .compile = options.compile,
+                  .limit_batches = options.limit_batches}),
         whole_(session_),
         search_(
             optimizer.options(), [this](auto x, auto gradient) { return whole_(x, gradient); },
@@ -80,6 +84,7 @@ class Fit {
   }
 
   History run() {
+    if (evaluator_) evaluator_->check(options_.sanity_batches(*data_.validation));
     first_pass();
     try {
       for (std::int64_t epoch = 1; epoch <= options_.epochs && !ended_; ++epoch) run_epoch(epoch);

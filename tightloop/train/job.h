@@ -3,6 +3,7 @@
 #include <tightloop/data/column_rule.h>
 #include <tightloop/data/window.h>
 #include <tightloop/optim/gradient_rules.h>
+#include <tightloop/train/batch_limit.h>
 #include <tightloop/train/stages.h>
 #include <tightloop/train/value.h>
 #include <tightloop/train/weights.h>
@@ -68,8 +69,8 @@ struct SplitChoice {
   std::string where = {};
 };
 struct FoldChoice {
-  std::int64_t k = 0;  ///< 0: no folds
-  std::int64_t index = 0;
+  std::int64_t k = 0;       ///< 0: no folds
+  std::int64_t index = -1;  ///< -1: each in turn, in runs of their own
 };
 
 /// data.window: rows of a time series as samples.
@@ -154,6 +155,10 @@ struct Job {
     std::int64_t log_every = -1;  ///< steps; -1: as seldom as keeps logs small
     std::int64_t threads = 0;     ///< 0: chosen by the machine
     std::string backend = "compiled";
+    BatchLimit limit_batches, limit_validation_batches;
+    std::int64_t overfit_batches = 0;  ///< 0: no
+    std::optional<std::int64_t> sanity_check;
+    std::int64_t repeats = 1;  ///< runs, each from another seed
   } train;
 
   struct Output {

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 namespace tightloop::train {
 namespace {
@@ -90,6 +89,10 @@ TrainerOptions options_of(const Job& job) {
   o.seed = static_cast<std::uint64_t>(job.seed);
   o.evaluate_every = job.train.evaluate_every;
   o.log_every = job.train.log_every;
+  o.limit_batches = job.train.limit_batches;
+  o.limit_validation_batches = job.train.limit_validation_batches;
+  o.overfit_batches = job.train.overfit_batches;
+  o.sanity_check = job.train.sanity_check;
   const JobSchedule schedule = job_schedule(job.train.schedule);
   o.update.schedule = schedule.schedule;
   o.update.per_step = schedule.per_step;
@@ -221,8 +224,9 @@ std::uintmax_t weight_bytes(PreparedJob& prepared) {
 
 }  // namespace
 
-PreparedJob prepare(const Job& given, Observer* observer) {
+PreparedJob prepare(const Job& given, Observer* observer, std::optional<LoadedData> read) {
   Job job = with_columns(given);
+  if (job.data.fold.k > 0 && job.data.fold.index < 0) job.data.fold.index = 0;
   nn::LossFn loss = loss_of(job);
   auto optimizer = chosen(job.train.optimizer, [](const auto& name, const auto& options) {
     return optim::make_optimizer(name, options);
@@ -231,9 +235,10 @@ PreparedJob prepare(const Job& given, Observer* observer) {
   std::vector<std::string> names, notes;
   add_metrics(job, metrics, names);
   const auto reading = std::chrono::steady_clock::now();
-  LoadedData data = load_data(job, target_kind(job), observer);
+  LoadedData data = read ? std::move(*read) : load_data(job, target_kind(job), observer);
   const std::chrono::duration<double> reading_s = std::chrono::steady_clock::now() - reading;
   job.data.columns = data.columns;
+  if (job.train.overfit_batches > 0) data.data.train.transforms = data.evaluation;
   check_mixing(job, data.data.train);
   auto model = std::make_unique<ForwardModel>(job.model, data.model_inputs());
   check_classes(job, data.classes, model->output());
@@ -247,6 +252,7 @@ PreparedJob prepare(const Job& given, Observer* observer) {
   }
   TrainerOptions options = options_of(job);
   options.metrics = names;
+  placed(job.source, [&] { check(options); });
   return {job,
           std::move(data),
           std::move(model),
@@ -299,7 +305,7 @@ History run_job(PreparedJob& prepared, const std::string& directory, Observer* o
     History history{.epochs = witness.epochs()};
     if (!history.epochs.empty()) history.steps = history.epochs.back().step;
     add_report(prepared, run, witness, history, e.what());
-    throw Error(fmt::format("{}; the last good weights are in {}", e.what(), run.path()));
+    throw NonFinite(fmt::format("{}; the last good weights are in {}", e.what(), run.path()));
   }
 }
 
@@ -308,17 +314,8 @@ History try_job(PreparedJob& prepared, Observer* observer) {
   options.epochs = options.max_steps = 1;
   options.callbacks.clear();
   options.observer = observer;
-  TrainingData data = prepared.data.data;
-  if (data.validation) {
-    std::vector<std::int64_t>& rows = data.validation->rows;
-    const auto batch =
-        static_cast<std::size_t>(std::min(options.evaluation_batch(), data.validation->count()));
-    if (rows.empty()) {
-      rows.resize(batch);
-      std::iota(rows.begin(), rows.end(), 0);
-    }
-    rows.resize(std::min(rows.size(), batch));
-  }
+  TrainingData data = seen_by(options, prepared.data.data);
+  if (data.validation) data.validation = first_rows(std::move(*data.validation), options.evaluation_batch());
   return Trainer(options, prepared.metrics)
       .fit(prepared.model->model(), prepared.loss, *prepared.optimizer, data);
 }

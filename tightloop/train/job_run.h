@@ -5,6 +5,7 @@
 #include <tightloop/train/run_directory.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,10 @@ struct PreparedJob {
   double reading_s = 0;            ///< how long its data took to read
 };
 
-/// Throws Error for everything that can be known before the first step but what compiling the step finds.
-PreparedJob prepare(const Job& job, Observer* observer = nullptr);
+/// Throws Error for everything that can be known before the first step but what compiling the step finds. Of
+/// a job that asks for each fold in turn it is the first one's. `data`: the job's, when they were read
+/// before.
+PreparedJob prepare(const Job& job, Observer* observer = nullptr, std::optional<LoadedData> data = {});
 
 /// Trains and writes the run directory, and a page about the run unless the job has output.report = false;
 /// that the page cannot be made is noted and ends no run. `resume` "last", "best" or a path: goes on from

@@ -61,6 +61,27 @@ double flops_of(const ir::Node& node, const Sizes& sizes) {
   }
 }
 
+DataSpec spec_of(const TrainingData& data) { return DataSpec::of(data.train.data, data.target, data.scales); }
+
+/// Of the step alone.
+MemoryPlan plan_of(const PreparedJob& prepared, const TrainingData& data, const Session& session,
+                   std::int64_t batch) {
+  const auto& bound = session.bound();
+  Sampling sampling = session.sampling();
+  sampling.batch = batch;
+  MemoryPlan plan;
+  plan.data = data_bytes(data);
+  plan.batches = batch_bytes(data.train, batch);
+  plan.kept = state_bytes(bound);
+  plan.states = plan.kept;
+  const auto& used = bound.step().parameters;
+  for (const auto& s : prepared.model->states())
+    if (std::find(used.begin(), used.end(), s.path) == used.end()) plan.states += s.bytes();
+  plan.temporaries = step_temporaries(bound, sampling);
+  plan.steps_per_epoch = session.steps_per_epoch();
+  return plan;
+}
+
 }  // namespace
 
 double step_flops(const ir::Graph& graph, const Sizes& sizes) {
@@ -71,7 +92,7 @@ double step_flops(const ir::Graph& graph, const Sizes& sizes) {
 
 std::vector<std::string> idle_parameters(const PreparedJob& prepared) {
   const TrainingData& data = prepared.data.data;
-  const DataSpec spec = DataSpec::of(data.train.data, data.target, data.scales);
+  const DataSpec spec = spec_of(data);
   const StepGraph step = training_step(prepared.model->model(), prepared.loss, *prepared.optimizer,
                                        walked(spec, data.train, prepared.options.shuffle));
   std::vector<Tensor> results;
@@ -86,33 +107,43 @@ std::vector<std::string> idle_parameters(const PreparedJob& prepared) {
 }
 
 MemoryPlan plan_memory(const PreparedJob& prepared, const Session& session) {
-  const auto& bound = session.bound();
-  MemoryPlan plan;
-  plan.data = data_bytes(prepared.data.data);
-  plan.batches = batch_bytes(prepared.data.data.train, session.sampling().batch);
-  plan.kept = state_bytes(bound);
-  plan.states = plan.kept;
-  const auto& used = bound.step().parameters;
-  for (const auto& s : prepared.model->states())
-    if (std::find(used.begin(), used.end(), s.path) == used.end()) plan.states += s.bytes();
-  plan.temporaries = step_temporaries(bound, session.sampling());
-  plan.steps_per_epoch = session.steps_per_epoch();
+  return plan_of(prepared, prepared.data.data, session, session.sampling().batch);
+}
+
+MemoryPlan plan_memory(PreparedJob& prepared) { return MemoryPlanner(prepared).at(prepared.options.batch); }
+
+MemoryPlanner::MemoryPlanner(PreparedJob& prepared)
+    : prepared_(prepared),
+      model_(prepared.model->model()),
+      data_(seen_by(prepared.options, prepared.data.data)),
+      session_(model_, prepared.loss, *prepared.optimizer, spec_of(data_), data_.train,
+               prepared.options.session()) {
+  if (data_.validation)
+    evaluator_.emplace(model_, prepared.loss, prepared.metrics, spec_of(data_), *data_.validation,
+                       prepared.options.evaluation_batch(), parameters_of(model_), prepared.options.compile);
+}
+
+MemoryPlan MemoryPlanner::at(std::int64_t batch) const {
+  MemoryPlan plan = plan_of(prepared_, data_, session_, batch);
+  if (!evaluator_) return plan;
+  TrainerOptions options;
+  options.batch = batch;
+  Sampling sampling = evaluator_->sampling();
+  sampling.batch = options.evaluation_batch();
+  plan.batches += batch_bytes(*data_.validation, sampling.batch);
+  plan.temporaries += step_temporaries(evaluator_->bound(), sampling);
   return plan;
 }
 
-MemoryPlan plan_memory(PreparedJob& prepared) {
-  const Model model = prepared.model->model();
-  const TrainingData& data = prepared.data.data;
-  const DataSpec spec = DataSpec::of(data.train.data, data.target, data.scales);
-  const TrainerOptions& o = prepared.options;
-  const Session session(model, prepared.loss, *prepared.optimizer, spec, data.train, o.session());
-  MemoryPlan plan = plan_memory(prepared, session);
-  if (!data.validation) return plan;
-  const Evaluator evaluator(model, prepared.loss, prepared.metrics, spec, *data.validation,
-                            o.evaluation_batch(), parameters_of(model), o.compile);
-  plan.batches += batch_bytes(*data.validation, o.evaluation_batch());
-  plan.temporaries += step_temporaries(evaluator.bound(), evaluator.sampling());
-  return plan;
+std::int64_t MemoryPlanner::largest_batch(std::size_t bytes) const {
+  const auto fits = [&](std::int64_t batch) { return at(batch).total() <= bytes; };
+  std::int64_t low = 0, high = rows() + 1;  // `low` fits, `high` does not
+  if (fits(rows())) return rows();
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
 }
 
 }  // namespace tightloop::train

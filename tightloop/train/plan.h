@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,30 @@ struct MemoryPlan {
 MemoryPlan plan_memory(PreparedJob& prepared);
 /// The same for a step that is compiled already.
 MemoryPlan plan_memory(const PreparedJob& prepared, const Session& session);
+
+/// The same for batches of other sizes, without compiling again.
+class MemoryPlanner {
+ public:
+  /// Compiles the job's step and evaluation. `prepared` must outlive it.
+  explicit MemoryPlanner(PreparedJob& prepared);
+  /// With batches of `batch` rows; more than the training rows are as many as there are.
+  MemoryPlan at(std::int64_t batch) const;
+  /// Rows of the largest batch that there is: the training rows.
+  std::int64_t rows() const { return data_.train.count(); }
+  /// The most rows of a batch whose plan holds at most `bytes`; 0 when one row takes more.
+  std::int64_t largest_batch(std::size_t bytes) const;
+
+ private:
+  const PreparedJob& prepared_;
+  Model model_;
+  TrainingData data_;
+  Session session_;
+  std::optional<Evaluator> evaluator_;
+};
+
+/// Bytes that a new process can have: what the system has available, within the limit of the process's
+/// control group where there is one.
+std::size_t free_memory();
 
 /// Paths of the parameters that take no part in the loss, and so stay as they began.
 std::vector<std::string> idle_parameters(const PreparedJob& prepared);

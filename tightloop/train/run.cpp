@@ -27,8 +27,16 @@ double now() {
 
 /// What decides which rows a step sees; a resumed run must have the same.
 std::string walk_text(const TrainerOptions& o, std::int64_t rows) {
-  return fmt::format("{} rows, batch {}, shuffle {}, drop_last {}, seed {}", rows, o.batch, o.shuffle,
-                     o.drop_last, o.seed);
+  const std::string limit = std::visit(
+      [](const auto& given) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(given)>, std::monostate>)
+          return std::string();
+        else
+          return fmt::format(", limit_batches {}", given);
+      },
+      o.limit_batches.given());
+  return fmt::format("{} rows, batch {}, shuffle {}, drop_last {}, seed {}{}", rows, o.batch,
+                     o.shuffle && o.overfit_batches == 0, o.drop_last, o.seed, limit);
 }
 
 /// States that a job may ask for in the middle of a run.

@@ -64,13 +64,11 @@ void check_free(const std::string& path) {
 }
 
 void check_ended(const std::string& path) {
-  std::error_code ec;
-  const fs::path folder = fs::path(path) / kCheckpoints;
-  if (fs::exists(folder / kNotEnded, ec) && !checkpoints_in(folder.string()).empty())
+  if (RunDirectory::interrupted(path))
     throw Error(
         fmt::format("{}: holds a training that was interrupted: go on with it by --resume, choose another "
                     "folder by --out, or delete {} to begin anew",
-                    path, folder.string()));
+                    path, (fs::path(path) / kCheckpoints).string()));
 }
 
 /// A disk that is full or read-only shows here, before any training.
@@ -169,6 +167,12 @@ void RunDirectory::discard() {
 }
 
 std::string RunDirectory::report() const { return file(kReport); }
+
+bool RunDirectory::interrupted(const std::string& path) {
+  const fs::path folder = fs::path(path) / kCheckpoints;
+  std::error_code ec;
+  return fs::exists(folder / kNotEnded, ec) && !checkpoints_in(folder.string()).empty();
+}
 
 std::string RunDirectory::checkpoints() const { return file(kCheckpoints); }
 

@@ -64,6 +64,8 @@ class RunDirectory {
   void finish(bool ended = true);
 
   const std::string& path() const { return path_; }
+  /// Whether the folder holds a run that was interrupted and can be gone on with.
+  static bool interrupted(const std::string& path);
 
  private:
   std::string file(const char* name) const;

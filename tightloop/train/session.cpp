@@ -62,7 +62,7 @@ const char* advice(const Origin& cause, std::int64_t step) {
 RunLength run_length(const DataPart& part, const SessionOptions& options) {
   check_epoch(part, options);
   Sampling s{.rows = part.count(), .batch = options.batch, .drop_last = options.drop_last};
-  RunLength out{s.steps_per_epoch(), 0};
+  RunLength out{options.limit_batches.of(s.steps_per_epoch(), "limit_batches"), 0};
   if (__builtin_mul_overflow(options.epochs, out.epoch, &out.run))
     out.run = std::numeric_limits<std::int64_t>::max();
   if (options.max_steps > 0) out.run = std::min(out.run, options.max_steps);

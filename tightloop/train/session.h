@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tightloop/train/batch_limit.h>
 #include <tightloop/train/bound_step.h>
 
 #include <cstdint>
@@ -29,6 +30,8 @@ struct SessionOptions {
   UpdateOptions update = {};
   std::int64_t epochs = 1;     ///< with max_steps, the length of the run
   std::int64_t max_steps = 0;  ///< 0: no limit
+  /// Batches of an epoch. The next epoch goes on in the rows where this one ended.
+  BatchLimit limit_batches = {};
 };
 
 /// Steps of an epoch and of the run. Throws Error when an epoch would have no step.
@@ -44,7 +47,7 @@ class Session {
           const DataPart& part, const SessionOptions& options);
 
   std::int64_t step() const { return step_; }
-  std::int64_t steps_per_epoch() const { return sampling_.steps_per_epoch(); }
+  std::int64_t steps_per_epoch() const { return length_.epoch; }
   /// Steps of the whole run.
   std::int64_t steps() const { return length_.run; }
   const Sampling& sampling() const { return sampling_; }

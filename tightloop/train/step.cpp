@@ -368,6 +368,25 @@ StepGraph statistics_step(const Model& model, const DataSpec& data) {
   return builder.finish(trace, {}, prediction.type());
 }
 
+StepGraph gradient_step(const Model& model, const nn::LossFn& loss, const DataSpec& data) {
+  const auto parameters = named_parameters(model);
+  Builder builder("gradients", data);
+  const Trace trace;
+  nn::Context context(true, builder.seed(), builder.step());
+  context.parameters_only = true;
+  const Tensor prediction = predict(model, builder.batch_inputs());
+  const nn::LossValue value = loss(prediction, builder.batch_target(prediction));
+  builder.add_output("loss", value.value);
+  builder.add_checks(context.checks);
+  const auto trained = trained_of(parameters, value.value);
+  const std::vector<Tensor> slopes = gradients(value.value, values_of(trained));
+  for (std::size_t i = 0; i < trained.size(); ++i)
+    builder.add_output(gradient_state(trained[i].path), slopes[i]);
+  StepGraph out = builder.finish(trace, std::move(context.checks), prediction.type());
+  out.training = true;
+  return out;
+}
+
 StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metrics& metrics,
                           const DataSpec& data) {
   named_parameters(model);

@@ -93,6 +93,10 @@ std::string metric_state(std::size_t index, const std::string& state);
 StepGraph training_step(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                         const DataSpec& data, const UpdateOptions& options = {},
                         const RunLength& length = {});
+/// The gradients that such a step begins with: results `loss`, and gradient_state(path) of each parameter
+/// that is trained, like the parameter: of the batch's own loss, before accumulation and clipping. The same
+/// numbers are drawn as in the training step.
+StepGraph gradient_step(const Model& model, const nn::LossFn& loss, const DataSpec& data);
 /// Accumulates loss and metrics of a batch; nothing else changes.
 StepGraph evaluation_step(const Model& model, const nn::LossFn& loss, const Metrics& metrics,
                           const DataSpec& data);

@@ -9,7 +9,36 @@
 namespace tightloop::train {
 namespace {
 
-/// Parameters that nobody gave a value are drawn from the seed.
+Metrics by_name(const std::vector<std::string>& names) {
+  Metrics out;
+  for (const auto& n : names) out.push_back(nn::make_metric(n));
+  return out;
+}
+
+/// The first batches alone, for training and validation.
+TrainingData overfitted(TrainingData data, std::int64_t rows) {
+  const bool own = data.validation && data.validation->transforms;
+  DataPart part = first_rows(std::move(data.train), rows);
+  if (own)
+    part.transforms = data.validation->transforms;
+  else if (part.transforms)
+    part.transforms = part.transforms->evaluation();
+  data.train = part;
+  data.validation = std::move(part);
+  return data;
+}
+
+}  // namespace
+
+SessionOptions TrainerOptions::session() const {
+  const bool in_order = overfit_batches > 0;
+  SessionOptions out{batch,     shuffle && !in_order, drop_last, seed, compile, update, epochs,
+                     max_steps, limit_batches};
+  if (update.schedule != nullptr && update.schedule->plateau() != nullptr) out.update.scaled_rate = true;
+  for (const auto& callback : callbacks) callback->prepare(out.update);
+  return out;
+}
+
 void initialize_missing(const Model& model, std::uint64_t seed) {
   std::uint32_t stream = 0;
   for (const auto& [path, parameter] : model.module->parameters()) {
@@ -18,46 +47,53 @@ void initialize_missing(const Model& model, std::uint64_t seed) {
   }
 }
 
-Metrics by_name(const std::vector<std::string>& names) {
-  Metrics out;
-  for (const auto& n : names) out.push_back(nn::make_metric(n));
-  return out;
-}
-
-/// Validation sees what training sees, but for what is random.
-TrainingData with_evaluation_transforms(TrainingData data) {
+TrainingData seen_by(const TrainerOptions& options, TrainingData data) {
   if (data.validation && !data.validation->transforms && data.train.transforms)
     data.validation->transforms = data.train.transforms->evaluation();
+  std::int64_t rows = 0;
+  if (options.overfit_batches > 0) {
+    if (__builtin_mul_overflow(options.overfit_batches, options.batch, &rows)) rows = data.train.count();
+    return overfitted(std::move(data), rows);
+  }
+  if (!data.validation || options.limit_validation_batches.all() || options.batch < 1) return data;
+  const Sampling all{.rows = data.validation->count(), .batch = options.batch};
+  const std::int64_t batches =
+      options.limit_validation_batches.of(all.steps_per_epoch(), "limit_validation_batches");
+  if (batches < all.steps_per_epoch())
+    data.validation = first_rows(std::move(*data.validation), batches * options.batch);
   return data;
 }
 
-}  // namespace
-
-SessionOptions TrainerOptions::session() const {
-  SessionOptions out{batch, shuffle, drop_last, seed, compile, update, epochs, max_steps};
-  if (update.schedule != nullptr && update.schedule->plateau() != nullptr) out.update.scaled_rate = true;
-  for (const auto& callback : callbacks) callback->prepare(out.update);
-  return out;
+void check(const TrainerOptions& options) {
+  if (options.epochs < 1)
+    throw Error(fmt::format("the trainer needs at least 1 epoch, not {}", options.epochs));
+  if (options.evaluate_every < 1)
+    throw Error(fmt::format("evaluate_every must be at least 1 epoch, not {}", options.evaluate_every));
+  if (options.log_every < kLogAutomatically)
+    throw Error(
+        fmt::format("log_every must be at least 1 step, or 0 for epochs only, not {}", options.log_every));
+  if (options.overfit_batches < 0)
+    throw Error(fmt::format("overfit_batches: must be 0 or greater, not {}", options.overfit_batches));
+  if (options.sanity_check.value_or(0) < 0)
+    throw Error(fmt::format("sanity_check: must be 0 or greater, not {}", *options.sanity_check));
+  if (options.overfit_batches > 0 && !(options.limit_batches.all() && options.limit_validation_batches.all()))
+    throw Error(
+        "overfit_batches takes the first batches alone, for training and validation; leave limit_batches and "
+        "limit_validation_batches out");
 }
 
 Trainer::Trainer(TrainerOptions options) : Trainer(options, by_name(options.metrics)) {}
 
 Trainer::Trainer(TrainerOptions options, Metrics metrics)
     : options_(std::move(options)), metrics_(std::move(metrics)) {
-  if (options_.epochs < 1)
-    throw Error(fmt::format("the trainer needs at least 1 epoch, not {}", options_.epochs));
-  if (options_.evaluate_every < 1)
-    throw Error(fmt::format("evaluate_every must be at least 1 epoch, not {}", options_.evaluate_every));
-  if (options_.log_every < kLogAutomatically)
-    throw Error(
-        fmt::format("log_every must be at least 1 step, or 0 for epochs only, not {}", options_.log_every));
+  check(options_);
 }
 
 History Trainer::fit(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                      const TrainingData& given) {
   check_run(model, optimizer, given, options_);
   initialize_missing(model, options_.seed);
-  const TrainingData data = with_evaluation_transforms(given);
+  const TrainingData data = seen_by(options_, given);
   const FrozenNorms norms(model.module, options_.frozen_norm_evaluates);
   if (const auto* lbfgs = dynamic_cast<const optim::Lbfgs*>(&optimizer)) {
     return fit_whole(model, loss, *lbfgs, data, options_, metrics_);

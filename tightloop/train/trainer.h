@@ -44,10 +44,25 @@ struct TrainerOptions {
       kLogAutomatically;            ///< steps from one that loggers get to the next; 0: epochs only
   RunDescription description = {};  ///< what loggers show of the run beside its numbers
 
+  // For development.
+  /// Batches of an epoch, or a share of them; the next epoch goes on in the rows where this one ended.
+  BatchLimit limit_batches = {};
+  /// The first batches of the validation rows, counted in batches of `batch` rows, or a share of them.
+  BatchLimit limit_validation_batches = {};
+  /// Above 0: trains on the first so many batches alone, in order and without what is random in transforms,
+  /// and validates on the same rows.
+  std::int64_t overfit_batches = 0;
+  /// Batches of an evaluation that run before the first step of a new run, so that wrong validation rows show
+  /// at once. Nothing said: 2 of rows in memory, none of a stream.
+  std::optional<std::int64_t> sanity_check = {};
+
   /// What a session of this run is made with.
   SessionOptions session() const;
   /// Rows of a batch of an evaluation: more than a small batch for less overhead, few enough for the cache.
   std::int64_t evaluation_batch() const { return batch < 256 ? 256 : batch; }
+  std::int64_t sanity_batches(const DataPart& validation) const {
+    return sanity_check.value_or(validation.is_stream() ? 0 : 2);
+  }
 };
 
 /// What a run trains on. `target` empty: the last field.
@@ -57,6 +72,15 @@ struct TrainingData {
   std::vector<data::FieldScale> scales = {};
   std::string target = {};
 };
+
+/// Parameters that nobody gave a value are drawn from the seed.
+void initialize_missing(const Model& model, std::uint64_t seed);
+
+/// What a run with these options sees of `data`: fewer batches, and validation as an evaluation sees it.
+TrainingData seen_by(const TrainerOptions& options, TrainingData data);
+
+/// Throws Error for options out of range, or that contradict each other.
+void check(const TrainerOptions& options);
 
 /// Trains, evaluates and predicts.
 class Trainer {

@@ -74,7 +74,7 @@ FoldChoice fold(const Value& v) {
   read_table(v, "{ k = 5, index = 0 }",
              {{"k", [&](const Value& x) { out.k = whole(x, 2); }},
               {"index", [&](const Value& x) { out.index = whole(x, 0); }}});
-  if (out.k == 0) fail(v, "has no k: write { k = 5, index = 0 }");
+  if (out.k == 0) fail(v, "has no k: write { k = 5 }");
   if (out.index >= out.k)
     fail(v, fmt::format("has index {}; of {} folds there are 0 to {}", out.index, out.k, out.k - 1));
   return out;
@@ -82,7 +82,9 @@ FoldChoice fold(const Value& v) {
 
 Value fold_value(const Job& j) {
   if (j.data.fold.k == 0) return {};
-  return Value::Table{{"k", j.data.fold.k}, {"index", j.data.fold.index}};
+  Value::Table table{{"k", j.data.fold.k}};
+  if (j.data.fold.index >= 0) table.emplace_back("index", j.data.fold.index);
+  return table;
 }
 
 WindowChoice window(const Value& v) {
@@ -169,7 +171,7 @@ std::vector<Key> view_keys() {
        }},
       {"data.split", "how validation rows are chosen: method, column, seed", false,
        [](const Value& v, Job& j) { j.data.split = split(v); }, split_value},
-      {"data.fold", "one of k folds validates: k, index", false,
+      {"data.fold", "each of k folds validates in turn, or the one of an index: k, index", false,
        [](const Value& v, Job& j) { j.data.fold = fold(v); }, fold_value},
       {"data.window", "rows of a time series as samples: length, horizon, stride, target, group", false,
        [](const Value& v, Job& j) { j.data.window = window(v); }, window_value},

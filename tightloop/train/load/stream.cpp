@@ -277,6 +277,7 @@ std::optional<LoadedData> load_streams(const Job& job, nn::TargetKind target, Ob
                 "NPY files come from one place");
   StreamRequest request{job, target};
   request.observer = observer;
+  request.training = job.train.overfit_batches == 0;
   LoadedData out{
       {.train = part_of(job, make_samples(kind, path, files, request)), .target = job.data.target[0].name},
       {},

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tightloop/ops/functions.h>
+#include <tightloop/optim/lbfgs.h>
+#include <tightloop/train/find_rate.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tightloop::train {
+namespace {
+
+constexpr std::size_t kSkippedFirst = 10, kSkippedLast = 1;
+
+void check(const RateSearch& s) {
+  if (!(s.low > 0 && s.low < s.high && std::isfinite(s.high)))
+    throw Error(fmt::format("find-rate: the rates must rise from above 0, not from {} to {}", s.low, s.high));
+  if (s.steps < 2 || s.steps > 1000000)
+    throw Error(fmt::format("find-rate: needs 2 to 1000000 steps, not {}", s.steps));
+  if (!(s.smoothing >= 0 && s.smoothing < 1))
+    throw Error(
+        fmt::format("find-rate: the smoothing must be 0 or greater and below 1, not {}", s.smoothing));
+  if (!(s.stop_at == 0 || s.stop_at > 1))
+    throw Error(fmt::format("find-rate: stop_at must be 0 or above 1, not {}", s.stop_at));
+}
+
+/// low · (high / low)^(t / (steps - 1))
+optim::SchedulePtr growing(const RateSearch& s) {
+  const double growth = std::log(s.high / s.low) / static_cast<double>(s.steps - 1);
+  return optim::schedule_of([low = s.low, growth](const Tensor& t, double, double) {
+    return low * exp(t * scalar(growth, DType::f64));
+  });
+}
+
+/// The values of a module's parameters and buffers, put back at the end.
+class Kept {
+ public:
+  explicit Kept(nn::Module& module) : states_(module.states()) {
+    for (const auto& s : states_) values_.push_back(s.array().clone());
+  }
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  ~Kept() {
+    for (std::size_t i = 0; i < states_.size(); ++i) states_[i].assign(values_[i]);
+  }
+
+ private:
+  std::vector<nn::NamedState> states_;
+  std::vector<Array> values_;
+};
+
+/// Points as they come, and whether the search goes on.
+class Curve {
+ public:
+  explicit Curve(const RateSearch& search) : search_(search) {}
+
+  bool add(double rate, double loss) {
+    average_ = search_.smoothing * average_ + (1 - search_.smoothing) * loss;
+    const double count = static_cast<double>(result.points.size() + 1);
+    const double smoothed = average_ / (1 - std::pow(search_.smoothing, count));
+    result.stopped = !std::isfinite(loss) ||
+                     (search_.stop_at > 0 && count > 1 && smoothed > search_.stop_at * std::fabs(best_));
+    if (std::isfinite(loss)) result.points.push_back({rate, loss, smoothed});
+    best_ = std::min(best_, smoothed);
+    return !result.stopped;
+  }
+  RateResult result;
+
+ private:
+  RateSearch search_;
+  double average_ = 0;
+  double best_ = std::numeric_limits<double>::infinity();
+};
+
+SessionOptions session_options(TrainerOptions o, const RateSearch& search) {
+  o.callbacks.clear();
+  o.update.schedule = growing(search);
+  o.update.per_step = true;
+  o.update.ema = 0;
+  o.limit_batches = {};
+  o.epochs = std::numeric_limits<std::int64_t>::max();
+  o.max_steps = 0;
+  return o.session();
+}
+
+}  // namespace
+
+std::optional<double> steepest_rate(const std::vector<RatePoint>& points) {
+  if (points.size() < kSkippedFirst + kSkippedLast + 2) return std::nullopt;
+  const std::size_t first = kSkippedFirst, last = points.size() - 1 - kSkippedLast;
+  std::optional<double> out;
+  double steepest = 0;
+  for (std::size_t i = first; i <= last; ++i) {
+    const std::size_t a = i == first ? i : i - 1, b = i == last ? i : i + 1;
+    const double slope = (points[b].smoothed - points[a].smoothed) / static_cast<double>(b - a);
+    if (slope < steepest) steepest = slope, out = points[i].rate;
+  }
+  return out;
+}
+
+RateResult find_rate(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+                     const TrainingData& given, const TrainerOptions& options, const RateSearch& search) {
+  check(search);
+  if (dynamic_cast<const optim::Lbfgs*>(&optimizer) != nullptr)
+    throw Error("optimizer lbfgs: looks for the length of its steps itself; there is no rate to find");
+  initialize_missing(model, options.seed);
+  const Kept kept(*model.module);
+  const TrainingData data = seen_by(options, given);
+  Session session(model, loss, optimizer, DataSpec::of(data.train.data, data.target, data.scales), data.train,
+                  session_options(options, search));
+  Curve curve(search);
+  const std::int64_t epoch = session.steps_per_epoch(), accumulate = session.update().accumulate;
+  std::int64_t step = 0;
+  for (std::int64_t update = 0; update < search.steps; ++update) {
+    const std::int64_t into = step % epoch, batches = std::min(accumulate, epoch - into);
+    session.bound().reset();
+    session.bound().run(session.sampling(), step, batches);
+    session.bound().check_data();
+    step += batches;
+    if (!curve.add(session.program().result(kRate).at(0), session.bound().mean_loss())) break;
+  }
+  curve.result.suggestion = steepest_rate(curve.result.points);
+  return std::move(curve.result);
+}
+
+std::string to_csv(const RateResult& result) {
+  std::string out = "rate,loss,smoothed\n";
+  for (const RatePoint& p : result.points) out += fmt::format("{},{},{}\n", p.rate, p.loss, p.smoothed);
+  return out;
+}
+
+}  // namespace tightloop::train
