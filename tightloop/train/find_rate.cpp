@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace tightloop::train {
 namespace {
 
 constexpr std::size_t kSkippedFirst = 10, kSkippedLast = 1;
+constexpr std::size_t kAround = 5;  ///< points on each side that a slope is taken over
 
 void check(const RateSearch& s) {
   if (!(s.low > 0 && s.low < s.high && std::isfinite(s.high)))
@@ -31,6 +33,17 @@ optim::SchedulePtr growing(const RateSearch& s) {
   return optim::schedule_of([low = s.low, growth](const Tensor& t, double, double) {
     return low * exp(t * scalar(growth, DType::f64));
   });
+}
+
+/// Of the straight line of least squares through the smoothed losses, a point apart.
+double slope_of(std::span<const RatePoint> points) {
+  const double middle = static_cast<double>(points.size() - 1) / 2;
+  double products = 0, squares = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double off = static_cast<double>(i) - middle;
+    products += off * points[i].smoothed, squares += off * off;
+  }
+  return products / squares;
 }
 
 /// The values of a module's parameters and buffers, put back at the end.
@@ -92,8 +105,8 @@ std::optional<double> steepest_rate(const std::vector<RatePoint>& points) {
   std::optional<double> out;
   double steepest = 0;
   for (std::size_t i = first; i <= last; ++i) {
-    const std::size_t a = i == first ? i : i - 1, b = i == last ? i : i + 1;
-    const double slope = (points[b].smoothed - points[a].smoothed) / static_cast<double>(b - a);
+    const std::size_t from = std::max(first + kAround, i) - kAround, to = std::min(last, i + kAround);
+    const double slope = slope_of(std::span(points).subspan(from, to - from + 1));
     if (slope < steepest) steepest = slope, out = points[i].rate;
   }
   return out;

@@ -29,8 +29,9 @@ struct RatePoint {
 
 struct RateResult {
   std::vector<RatePoint> points;
-  /// Where the smoothed loss falls most steeply over the logarithm of the rate; the first 10 points and the
-  /// last do not count. None when too few are left, or it falls nowhere.
+  /// Where the smoothed loss falls most steeply over the logarithm of the rate: by the straight line through
+  /// the 11 points around, as single ones are noisy. The first 10 points and the last do not count. None when
+  /// too few are left, or it falls nowhere.
   std::optional<double> suggestion = {};
   bool stopped = false;  ///< before `high`, by stop_at or a loss that is not finite
 };
