@@ -72,6 +72,17 @@ TEST(ImageFolder, SamplesAreDecodedImagesAndClasses) {
   EXPECT_EQ(loaded.skipped.count(2), 1u);
 }
 
+TEST(ImageFolder, TheFirstImageThatCanBeReadShowsTheSize) {
+  Folder f;
+  testing::put(f.dir / "1.png", "no image");
+  EXPECT_ERROR(image_samples(list_images(f.dir.path()), {}, "x", "y"),
+               "1.png: is no image that is read here");
+  f.add("2.png");
+  const auto samples = image_samples(list_images(f.dir.path()), {}, "x", "y");
+  EXPECT_EQ(samples->fields()[0].dims, (std::vector<std::int64_t>{3, 23, 37}));
+  EXPECT_ERROR(load_all(samples), "1.png: is no image that is read here");
+}
+
 TEST(ImageFolder, TheSharedFolderHasThreeClasses) {
   const std::string root = testing::shared_fixture("imgfolder");
   if (root.empty()) GTEST_SKIP() << "the shared fixtures are not here";

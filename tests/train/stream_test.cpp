@@ -138,7 +138,7 @@ TEST(Stream, PredictionsLeaveGapsForWhatIsSkipped) {
   };
   Trainer trainer({.batch = 7});
   const Array want = trainer.predict(net, stream(data::samples_of(Inputs{})));
-  DataPart part = stream(data::samples_of(Inputs{{0, 8, 20, 21}}), {.workers = 1, .skip = true});
+  DataPart part = stream(data::samples_of(Inputs{{1, 8, 20, 21}}), {.workers = 1, .skip = true});
   std::map<std::int64_t, std::string> skipped;
   const Array got = trainer.predict(model_of(net), part, {}, &skipped);
   ASSERT_EQ(got.dims(), want.dims());

@@ -78,7 +78,7 @@ void read_into(const std::string& path, std::vector<std::byte>& bytes) {
 class FolderSamples final : public Samples {
  public:
   FolderSamples(ImageFolder folder, ImageOptions options, const std::string& input, const std::string& target)
-      : folder_(std::move(folder)), reader_(std::move(options), first(), name(0)) {
+      : folder_(std::move(folder)), reader_(reader_for(options)) {
     fields_.push_back({input, reader_.options().dtype, reader_.dims()});
     if (!folder_.labels.empty()) fields_.push_back({target, DType::i64, {}});
   }
@@ -98,10 +98,20 @@ class FolderSamples final : public Samples {
   }
 
  private:
-  std::vector<std::byte> first() const {
+  /// The first image that can be read shows the size; what is wrong with those before it is said where they
+  /// are made.
+  ImageReader reader_for(const ImageOptions& options) const {
     std::vector<std::byte> bytes;
-    read_into(name(0), bytes);
-    return bytes;
+    std::string wrong;
+    for (std::int64_t i = 0; i < size(); ++i) {
+      try {
+        read_into(name(i), bytes);
+        return ImageReader(options, bytes, name(i));
+      } catch (const Error& e) {
+        if (wrong.empty()) wrong = e.what();
+      }
+    }
+    throw Error(wrong);
   }
 
   ImageFolder folder_;

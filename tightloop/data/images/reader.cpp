@@ -88,8 +88,7 @@ void ImageReader::read(std::span<const std::byte> bytes, const std::string& name
   if (f.window_height != height_ || f.window_width != width_)
     throw Error(name + ": is " + std::to_string(f.window_height) + " high and " +
                 std::to_string(f.window_width) + " wide, the first image " + std::to_string(height_) +
-                " and " + std::to_string(width_) +
-                "; set data.images.size, or begin data.transforms with a resize or a crop");
+                " and " + std::to_string(width_) + "; " + options_.advice.size);
   const auto at_scale = [&](std::int64_t side, int reduce) { return (side + reduce - 1) / reduce; };
   Wanted wanted{format.partial ? reduction(f) : 1};
   const Size whole{at_scale(size.height, wanted.reduce), at_scale(size.width, wanted.reduce)};
