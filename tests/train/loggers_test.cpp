@@ -348,6 +348,26 @@ TEST(JsonLines, ARunThatGoesOnHasNoStepTwice) {
   EXPECT_EQ(content_of(path), "");
 }
 
+TEST(JsonLines, EpochsThatWereNotWrittenInTimeArePutIn) {
+  TempDir dir;
+  const std::string path = put(dir / "m.jsonl", line(1, 1) + line(2, 1) + epoch_line(2, 1));
+  JsonLines lines(path);
+  RunInfo info;
+  info.resumed_at = 6;
+  for (std::int64_t e = 1; e <= 3; ++e) {
+    info.before.emplace_back();
+    info.before.back().epoch = e;
+    info.before.back().step = 2 * e;
+  }
+  lines.start(info);
+  lines.end({});
+  const std::string text = content_of(path);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);
+  const auto second = text.find("{\"kind\":\"epoch\",\"step\":4,\"epoch\":2,");
+  EXPECT_NE(second, std::string::npos);
+  EXPECT_GT(text.find("{\"kind\":\"epoch\",\"step\":6,\"epoch\":3,"), second);
+}
+
 TEST(JsonLines, EpochsBeforeAreThereWhenTheFileWasNot) {
   TempDir dir;
   JsonLines lines(dir / "m.jsonl");

@@ -16,6 +16,7 @@ namespace tightloop::train {
 namespace {
 
 constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+constexpr std::string_view kEpochLine = "{\"kind\":\"epoch\"";
 /// Lines are written when they are so many bytes, or when there is nothing else to do.
 constexpr std::size_t kBlock = 1 << 20;
 
@@ -42,10 +43,16 @@ std::optional<std::int64_t> number_in(std::string_view line, std::string_view ke
   return value;
 }
 
+/// Of lines that are whole; 0: there is none.
+std::int64_t last_epoch(std::string_view text) {
+  const auto at = text.rfind(kEpochLine);
+  return at == std::string_view::npos ? 0 : number_in(text.substr(at), "\"epoch\":").value_or(0);
+}
+
 bool is_later(std::string_view line, std::int64_t step, std::int64_t epochs) {
   const auto own = number_in(line, "\"step\":"), epoch = number_in(line, "\"epoch\":");
   if (!own || !epoch || !line.ends_with('}')) return true;  // cut short
-  return *own > step || (line.starts_with("{\"kind\":\"epoch\"") && *epoch > epochs);
+  return *own > step || (line.starts_with(kEpochLine) && *epoch > epochs);
 }
 
 }  // namespace
@@ -71,9 +78,9 @@ void JsonLines::start(const RunInfo& info) {
   file_.open(path_, info.resumed_at > 0 ? std::numeric_limits<std::uint64_t>::max() : 0);
   if (info.resumed_at == 0) return;
   cut_after(info.resumed_at, info.before.empty() ? 0 : info.before.back().epoch);
-  std::error_code ec;
-  if (std::filesystem::file_size(path_, ec) == 0)
-    for (const EpochRecord& e : info.before) add_epoch(e);
+  const std::int64_t last = last_epoch(map_file(path_).text());
+  for (const EpochRecord& e : info.before)
+    if (e.epoch > last) add_epoch(e);
 }
 
 void JsonLines::steps(std::span<const StepRecord> records) {

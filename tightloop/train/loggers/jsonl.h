@@ -11,7 +11,8 @@ namespace tightloop::train {
 ///     {"kind":"epoch","step":62,"epoch":1,"train_loss":0.3,"validation_loss":0.4,"mae":0.1,"lr":0.001,…}
 ///
 /// A value that is NaN or infinite is null, and so is that of an epoch without validation. A run that goes on
-/// from a checkpoint goes on with the file behind the lines of that checkpoint, so that no step comes twice.
+/// from a checkpoint goes on with the file behind the lines of that checkpoint, so that no step
+/// comes twice; epochs that a killed process had no time to write are put in.
 class JsonLines final : public Logger {
  public:
   explicit JsonLines(std::string path) : path_(std::move(path)) {}

@@ -80,8 +80,8 @@ class Logger {
   virtual void start(const RunInfo&) {}
   /// Steps that were recorded; several in one call.
   virtual void steps(std::span<const StepRecord>) {}
-  /// `weights` as evaluations see them; empty unless they are wanted, and when epochs end faster than loggers
-  /// work.
+  /// `weights` as evaluations see them; empty unless they are wanted, and when too many of earlier epochs
+  /// wait for slow loggers.
   virtual void epoch(const EpochRecord&, const Weights& /*weights*/) {}
   /// Forgets what came after `step`: the run has gone back, or goes on from a checkpoint. In the latter case
   /// it comes after start().
