@@ -95,9 +95,9 @@ TEST_F(Reports, CompareNamesWhatItCannotRead) {
   const Outcome none = run("compare empty nowhere");
   EXPECT_EQ(none.status, 2);
   EXPECT_NE(none.out.find("no run could be read"), std::string::npos) << none.out;
-  const Outcome by = run("compare run --by mea");
+  const Outcome by = run("compare run --by validation_los");
   EXPECT_EQ(by.status, 2);
-  EXPECT_NE(by.out.find("did you mean 'mae'?"), std::string::npos) << by.out;
+  EXPECT_NE(by.out.find("did you mean 'validation_loss'?"), std::string::npos) << by.out;
 }
 
 TEST_F(Reports, ComparedNamesAreEscaped) {

@@ -92,8 +92,8 @@ TEST(Axis, LogTicks) {
 
 TEST(Axis, Texts) {
   EXPECT_EQ(tick_text(0, 1), "0");
-  EXPECT_EQ(tick_text(0.25, 0.25), "0.25");
-  EXPECT_EQ(tick_text(0.5, 0.25), "0.50");
+  EXPECT_EQ(tick_text(0.25, 0.05), "0.25");
+  EXPECT_EQ(tick_text(0.5, 0.05), "0.50");
   EXPECT_EQ(tick_text(1200, 200), "1200");
   EXPECT_EQ(tick_text(12000, 2000), "12k");
   EXPECT_EQ(tick_text(3.5e6, 5e5), "3.5M");

@@ -38,7 +38,8 @@ class Curves {
 
   /// `column` of all runs over `over`, "epoch" or "seconds".
   std::string chart(const std::string& column, const std::string& over, int height) const {
-    LineChart out{.title = report::readable(column), .x_name = over, .lines = {}, .height = height};
+    const std::string how = over == "epoch" ? "" : " over time";
+    LineChart out{.title = report::readable(column) + how, .x_name = over, .lines = {}, .height = height};
     out.whole_x = over == "epoch";
     for (std::size_t r = 0; r < runs_.size(); ++r) {
       const auto *x = runs_[r].table.find(over), *y = runs_[r].table.find(column);

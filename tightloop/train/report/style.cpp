@@ -51,7 +51,7 @@ figcaption small{margin-left:6px}
 .plot span{position:absolute;font-size:12px;line-height:16px;white-space:nowrap;font-variant-numeric:tabular-nums}
 .yt{right:100%;margin:-8px 8px 0 0;color:var(--dim)}
 .xt{top:100%;margin-top:7px;transform:translateX(-50%);color:var(--dim)}
-.plot .xname{left:100%;top:100%;margin:7px 0 0 8px;color:var(--dim)}
+.plot .xname{left:100%;top:100%;margin:7px 0 0 18px;color:var(--dim)}
 .scatter .plot .xname{left:auto;right:0;margin:23px 0 0}
 .scatter .plot{margin-bottom:44px}
 .end{left:100%;width:112px;margin:-8px 0 0 8px;overflow:hidden;text-overflow:ellipsis}
@@ -66,8 +66,9 @@ figcaption small{margin-left:6px}
 table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums;min-width:min(100%,320px)}
 caption{text-align:left;color:var(--dim);font-size:13px;padding-bottom:8px;caption-side:top}
 th,td{padding:5px 0 5px 20px;text-align:right;border-bottom:1px solid var(--line);font-weight:400;white-space:nowrap;vertical-align:top}
-th.l,td.l{text-align:left;white-space:normal;overflow-wrap:anywhere}
+th.l,td.l{text-align:left;white-space:pre-wrap;overflow-wrap:break-word;max-width:420px}
 th:first-child,td:first-child{padding-left:0}
+tbody th.l{min-width:7em}
 tbody tr:last-child>*{border-bottom:0}
 thead th{color:var(--dim);font-size:13px;white-space:nowrap}
 code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:13px}
