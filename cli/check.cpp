@@ -45,7 +45,7 @@ void print_table(const train::Job& job) {
   const std::string path = train::resolve(job, job.data.train);
   if (path.empty() || std::filesystem::is_directory(path)) return;
   const data::Source source = train::open_source(path, train::source_options(job));
-  if (source.table() != nullptr) say(fmt::format("{}: {}\n", path, source_text(source)));
+  if (source.table() != nullptr) say(fmt::format("{}: {}\n", path, text_of(source)));
 }
 
 void run(const JobArguments& a) {
@@ -53,6 +53,8 @@ void run(const JobArguments& a) {
   train::PreparedJob prepared = train::prepare(job);
   warn_of(prepared.data.notes);
   const train::MemoryPlan plan = train::plan_memory(prepared);
+  train::Trainer(prepared.options, prepared.metrics)
+      .check(prepared.model->model(), prepared.loss, *prepared.optimizer, prepared.data.data);
   say(train::to_toml(job) + "\n");
   print_inputs(prepared);
   say(fmt::format("\n{}\n", prepared.model->summary()));

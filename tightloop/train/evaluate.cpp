@@ -39,6 +39,7 @@ Evaluation Evaluator::run() {
   bound_.reset();
   bound_.run(sampling_, 0, sampling_.steps_per_epoch());
   bound_.check_data();
+  bound_.check_files();
   Evaluation out{bound_.mean_loss(), {}};
   for (std::size_t m = 0; m < metrics_.size(); ++m) {
     std::vector<Array> states;
@@ -66,6 +67,7 @@ Array predict_all(const Model& model, const DataSpec& data, const DataPart& give
     to += y.size_bytes();
   }
   bound.check_data();
+  bound.check_files();
   return out;
 }
 

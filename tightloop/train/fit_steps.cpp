@@ -56,6 +56,7 @@ class Fit {
   History run() {
     start();
     while (more()) run_epoch(static_cast<std::int64_t>(run_.history().epochs.size()) + 1);
+    session_.bound().check_files();
     end();
     for (const auto& callback : options_.callbacks) callback->weights(run_);
     run_.history().steps = session_.step();
@@ -63,6 +64,11 @@ class Fit {
     note_waiting();
     if (evaluator_) add_skipped(evaluator_->bound());
     return std::move(run_.history());
+  }
+
+  /// What would be refused before the first step.
+  void check() {
+    for (const auto& callback : options_.callbacks) callback->start(run_);
   }
 
  private:
@@ -212,6 +218,11 @@ class Fit {
 History fit_steps(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                   const TrainingData& data, const TrainerOptions& options, const Metrics& metrics) {
   return Fit(model, loss, optimizer, data, options, metrics).run();
+}
+
+void check_steps(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+                 const TrainingData& data, const TrainerOptions& options, const Metrics& metrics) {
+  Fit(model, loss, optimizer, data, options, metrics).check();
 }
 
 }  // namespace tightloop::train

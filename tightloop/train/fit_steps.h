@@ -8,5 +8,8 @@ namespace tightloop::train {
 /// Parameters have their values.
 History fit_steps(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                   const TrainingData& data, const TrainerOptions& options, const Metrics& metrics);
+/// Throws Error for what fit_steps() would refuse before its first step; changes nothing.
+void check_steps(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+                 const TrainingData& data, const TrainerOptions& options, const Metrics& metrics);
 
 }  // namespace tightloop::train

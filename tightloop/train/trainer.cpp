@@ -74,6 +74,16 @@ History Trainer::fit(const Model& model, const nn::LossFn& loss, const optim::Op
   return fit_steps(model, loss, optimizer, data, options_, metrics_);
 }
 
+void Trainer::check(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+                    const TrainingData& given) const {
+  initialize_missing(model, options_.seed);
+  if (dynamic_cast<const optim::Lbfgs*>(&optimizer) != nullptr) {
+    check_plain(options_);
+    return check_whole(given);
+  }
+  check_steps(model, loss, optimizer, with_evaluation_transforms(given), options_, metrics_);
+}
+
 Evaluation Trainer::evaluate(const Model& model, const nn::LossFn& loss, const DataPart& part,
                              const std::vector<data::FieldScale>& scales, const std::string& target) {
   initialize_missing(model, options_.seed);

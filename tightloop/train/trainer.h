@@ -77,6 +77,10 @@ class Trainer {
   History fit(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
               const TrainingData& data);
 
+  /// Throws Error for what fit() would refuse before its first step, callbacks included. Trains nothing.
+  void check(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+             const TrainingData& data) const;
+
   template <class M>
   Evaluation evaluate(M& module, const nn::LossFn& loss, const data::Dataset& data) {
     return evaluate(model_of(module), loss, DataPart{data});
