@@ -3,6 +3,7 @@
 #include "describe.h"
 #include "report.h"
 
+#include <tightloop/train/check_run.h>
 #include <tightloop/train/plan.h>
 #include <tightloop/train/sources.h>
 
@@ -53,7 +54,7 @@ void print_table(const train::Job& job) {
   const std::string path = train::resolve(job, job.data.train);
   if (path.empty() || std::filesystem::is_directory(path)) return;
   const data::Source source = train::open_source(path, train::source_options(job));
-  if (source.table() != nullptr) say(fmt::format("{}: {}\n", path, source_text(source)));
+  if (source.table() != nullptr) say(fmt::format("{}: {}\n", path, text_of(source)));
 }
 
 /// The powers of two up to the first whose plan does not fit, and the largest batch whose plan does.
@@ -83,6 +84,7 @@ int run(const Arguments& a) {
   const train::Job job = a.job.load();
   const std::size_t memory = a.memory_given->count() > 0 ? a.memory : train::free_memory();
   train::PreparedJob prepared = train::prepare(job);
+  train::check_run(prepared);
   if (a.largest) return print_batches(prepared, memory, a.memory_given->count() > 0), 0;
   warn_of(prepared.data.notes);
   const train::MemoryPlan plan = train::plan_memory(prepared);

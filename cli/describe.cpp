@@ -154,7 +154,7 @@ std::string target_text(const train::LoadedData& data) {
 
 }  // namespace
 
-std::string source_text(const data::Source& source) {
+std::string text_of(const data::Source& source) {
   if (source.table() != nullptr) return fmt::format("{}, {}", source.format, table_text(*source.table()));
   if (source.array() != nullptr) return fmt::format("{}, {}", source.format, array_text(*source.array()));
   std::string out = fmt::format("{}, {}\n", source.format,
@@ -166,7 +166,7 @@ std::string source_text(const data::Source& source) {
   return out;
 }
 
-Json source_json(const data::Source& source) {
+Json json_of(const data::Source& source) {
   Json out{{"format", source.format}};
   if (source.table() != nullptr) {
     out.update(table_json(*source.table()));

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
 #include "describe.h"
+#include "report.h"
 
+#include <tightloop/base/file.h>
+#include <tightloop/data/images/folder.h>
+#include <tightloop/data/images/formats.h>
+#include <tightloop/data/shards.h>
 #include <tightloop/train/sources.h>
 
 #include <fmt/format.h>
@@ -35,6 +40,14 @@ std::vector<std::string> files_in(const std::string& folder) {
   return out;
 }
 
+constexpr std::size_t kMostFiles = 1000;  ///< of a folder that are shown
+
+bool holds_image(const std::string& file) {
+  const Bytes bytes = map_file(file);
+  const auto formats = data::image_formats();
+  return std::any_of(formats.begin(), formats.end(), [&](const auto& f) { return f.begins(bytes.span()); });
+}
+
 data::SourceOptions options_of(const Arguments& a) {
   if (a.separator.size() > 1) throw Error("--separator: '" + a.separator + "' is not one character");
   data::SourceOptions out{.format = a.format};
@@ -46,19 +59,23 @@ data::SourceOptions options_of(const Arguments& a) {
 class Output {
  public:
   explicit Output(bool json) : json_(json) {}
-  void add(const std::string& file, const data::Source& source) {
-    if (!json_) {
-      say(fmt::format("{}: {}", file, source_text(source)));
-      return;
-    }
+  template <class Content>
+  void add(const std::string& file, const Content& content) {
+    if (!json_) return say(fmt::format("{}: {}", file, text_of(content)));
     nlohmann::ordered_json one{{"file", file}};
-    one.update(source_json(source));
+    one.update(json_of(content));
     all_.push_back(std::move(one));
+  }
+  /// By its content; tar shards by their name.
+  void add_file(const std::string& file, const data::SourceOptions& options) {
+    if (options.format.empty() && data::is_shards(file)) return add(file, data::summary_of_shard(file));
+    if (options.format.empty() && holds_image(file)) return add(file, data::summary_at(file));
+    add(file, train::open_source(file, options));
   }
   /// A file of a folder that is no data does not hide the others.
   void try_add(const std::string& file, const data::SourceOptions& options) {
     try {
-      add(file, train::open_source(file, options));
+      add_file(file, options);
     } catch (const Error& e) {
       if (json_)
         all_.push_back({{"file", file}, {"error", e.what()}});
@@ -75,19 +92,28 @@ class Output {
   nlohmann::ordered_json all_ = nlohmann::ordered_json::array();
 };
 
+void add_folder(const std::string& folder, const data::SourceOptions& options, Output& out) {
+  if (const auto whole = train::open_folder(folder, options)) return out.add(folder, *whole);
+  if (options.format.empty() && data::is_image_folder(folder))
+    return out.add(folder, data::summary_of_folder(folder));
+  const auto files = files_in(folder);
+  for (std::size_t i = 0; i < std::min(files.size(), kMostFiles); ++i) out.try_add(files[i], options);
+  if (files.size() > kMostFiles)
+    warn_of({fmt::format("{}: holds {} files, of which the first {} are shown; name others to see them",
+                         folder, files.size(), kMostFiles)});
+}
+
 void run(const Arguments& a) {
   const data::SourceOptions options = options_of(a);
   Output out(a.json);
-  for (const auto& file : a.files) {
-    if (!fs::is_directory(file)) {
-      out.add(file, train::open_source(file, options));
-      continue;
+  for (const auto& given : a.files) {
+    const bool pattern = !fs::exists(given) && data::is_shards(given);
+    for (const auto& file : pattern ? data::expand_braces(given) : std::vector{given}) {
+      if (fs::is_directory(file))
+        add_folder(file, options, out);
+      else
+        out.add_file(file, options);
     }
-    if (const auto whole = train::open_folder(file, options)) {
-      out.add(file, *whole);
-      continue;
-    }
-    for (const auto& inside : files_in(file)) out.try_add(inside, options);
   }
   out.finish();
 }
@@ -98,7 +124,9 @@ void add_inspect(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("inspect", "What data files hold: types, ranges, classes, first rows");
   const auto a = std::make_shared<Arguments>();
-  command->add_option("file", a->files, "CSV, NPY, NPZ, IDX or CIFAR files, or folders of them")
+  command
+      ->add_option("file", a->files,
+                   "CSV, NPY, NPZ, IDX or CIFAR files, images, tar shards, or folders of them")
       ->required()
       ->type_name("FILE");
   std::vector<std::string> formats;

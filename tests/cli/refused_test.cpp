@@ -68,6 +68,17 @@ const Case kCases[] = {
      "lbfgs: takes no schedule"},
     {"UnknownMonitor", "train job.toml --set train.early_stopping.monitor=mea",
      "early_stopping: there is no metric 'mea' to watch; there are train_loss, validation_loss, mae"},
+    // check says it before
+    {"CheckUnknownMonitor", "check job.toml --set train.early_stopping.monitor=mea",
+     "early_stopping: there is no metric 'mea' to watch; there are train_loss, validation_loss, mae"},
+    {"CheckMonitorOfThePlateau",
+     "check job.toml --set train.schedule='{name=\"reduce_on_plateau\",monitor=\"mea\"}'",
+     "there is no metric 'mea' to watch"},
+    {"CheckScheduleOfLbfgs", "check job.toml --set train.optimizer=lbfgs --set train.schedule=cosine",
+     "lbfgs: takes no schedule"},
+    {"CheckSamplerOfLbfgs",
+     "check job.toml --set train.optimizer=lbfgs --set data.sampler='{name=\"weighted\",column=\"label\"}'",
+     "it takes no sampler that draws rows"},
     // the data
     {"MissingData", "train job.toml --set data.train=none.csv", "none.csv"},
     {"UnknownColumn", "train job.toml --set data.inputs.f=g", "'g'"},
@@ -83,6 +94,8 @@ const Case kCases[] = {
      "train job.toml --set model.forward='y = linear(embedding(cast(f[:, 0] + 3, \"i64\"), 4, 2), 1)'",
      "embedding: id 4 in row"},
     {"FractionalClasses", "train labels.toml --set data.target.c=y", "y"},
+    {"KeyOfOtherData", "train job.toml --set data.on_error=skip",
+     "job.toml: data.on_error is for streams, but the training data are a table; leave it out"},
     {"NormalizeUnknownInput", "train job.toml --set data.normalize.z=standard",
      "data.normalize.z names no input"},
     // the output

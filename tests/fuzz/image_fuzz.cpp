@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
+#include <tightloop/data/describe_images.h>
 #include <tightloop/data/images/formats.h>
 #include <tightloop/data/images/reader.h>
 
@@ -9,6 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::int64_t kPixels = 1 << 20;  // larger ones are only slow
   const std::span bytes(reinterpret_cast<const std::byte*>(data), size);
   try {
+    data::summary_of_image(bytes, "fuzz");
     const data::ImageHeader header = data::image_format(bytes, "fuzz").header(bytes, "fuzz");
     if (header.height * header.width > kPixels) return 0;
     data::ImageOptions options{.channels = size % 2 == 0 ? 3 : 4, .dtype = DType::f32};

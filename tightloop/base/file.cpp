@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
 #include <tightloop/base/file.h>
+#include <tightloop/base/mapped.h>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -237,11 +238,9 @@ Contents contents_of(const std::string& path) {
   if (S_ISDIR(status.st_mode)) cannot("read", path, "it is a directory");
   if (!S_ISREG(status.st_mode) || status.st_size == 0) return {read_through(file.number(), path)};
   const auto size = static_cast<std::size_t>(status.st_size);
-  void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.number(), 0);
-  if (data == MAP_FAILED) return {read_through(file.number(), path)};
-  auto owner =
-      std::shared_ptr<const void>(data, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
-  return {{static_cast<std::byte*>(data), size, std::move(owner)}, true};
+  auto bytes = map_descriptor(file.number(), size, path);
+  if (!bytes) return {read_through(file.number(), path)};
+  return {std::move(*bytes), true};
 }
 
 }  // namespace
@@ -251,7 +250,9 @@ Bytes map_file(const std::string& path) { return contents_of(path).bytes; }
 Bytes read_file(const std::string& path) {
   Contents file = contents_of(path);
   if (!is_gzip(file.bytes.span())) return std::move(file.bytes);
-  return inflate_all(file.bytes.span(), path, 0, ReadPages(file.mapped ? file.bytes.data() : nullptr));
+  return while_unchanged(file.bytes, [&] {
+    return inflate_all(file.bytes.span(), path, 0, ReadPages(file.mapped ? file.bytes.data() : nullptr));
+  });
 }
 
 bool is_gzip(std::span<const std::byte> bytes) {

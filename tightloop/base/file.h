@@ -35,8 +35,8 @@ class Bytes {
 };
 
 /// Maps the file at `path` (private, copy on write), or reads it where mapping is not possible
-/// (pipes, /proc). Replacing the file by rename leaves the bytes as they were; cutting it short in
-/// place while it is mapped is the one thing that no reader survives.
+/// (pipes, /proc). Replacing the file by rename leaves the bytes as they were. What is cut off it in place
+/// while it is mapped reads as zeros, and check_unchanged() (base/mapped.h) says so.
 /// Throws Error when the file is missing, is a directory, or cannot be read.
 Bytes map_file(const std::string& path);
 

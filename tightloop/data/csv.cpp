@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/base/mapped.h>
 #include <tightloop/data/columns.h>
 #include <tightloop/data/csv.h>
 #include <tightloop/data/csv_records.h>
@@ -61,7 +62,8 @@ std::string ragged(const CsvRow& row, const std::vector<std::string>& columns) {
 }  // namespace
 
 CsvFile CsvFile::open(const std::string& path, const CsvOptions& options) {
-  return parse(read_file(path), path, options);
+  const Bytes bytes = read_file(path);
+  return while_unchanged(bytes, [&] { return parse(bytes, path, options); });
 }
 
 CsvFile CsvFile::parse(const Bytes& bytes, std::string name, const CsvOptions& options) {
@@ -90,15 +92,17 @@ std::vector<std::size_t> CsvFile::select(const std::vector<std::string>& wanted,
 }
 
 std::int64_t CsvFile::for_each_row(const std::function<void(const CsvRow&)>& function) const {
-  CsvRecords records(bytes_.text(), separator_, name_);
-  if (header_) records.next();
-  std::int64_t rows = 0;
-  while (records.next()) {
-    const CsvRow row{records.cells(), ++rows, records.line()};
-    if (row.cells.size() != columns_.size()) throw Error(name_ + ": " + ragged(row, columns_));
-    function(row);
-  }
-  return rows;
+  return while_unchanged(bytes_, [&] {
+    CsvRecords records(bytes_.text(), separator_, name_);
+    if (header_) records.next();
+    std::int64_t rows = 0;
+    while (records.next()) {
+      const CsvRow row{records.cells(), ++rows, records.line()};
+      if (row.cells.size() != columns_.size()) throw Error(name_ + ": " + ragged(row, columns_));
+      function(row);
+    }
+    return rows;
+  });
 }
 
 void CsvFile::no_rows() const {

@@ -95,6 +95,8 @@ class CsvFile {
   /// Nothing when a record is wrong, there are no rows, or a column has more than `limit` texts.
   std::optional<std::vector<ColumnValues>> try_read(std::span<const ColumnRequest> requests,
                                                     std::size_t limit) const;
+  std::optional<std::vector<ColumnValues>> read_stretches(std::span<const ColumnRequest> requests,
+                                                          std::size_t limit) const;
   /// What try_read() stumbled over, found row by row so that it does not depend on threads.
   [[noreturn]] void explain(std::span<const ColumnRequest> requests) const;
   [[noreturn]] void explain_classes(std::size_t column, const std::vector<std::string>* names,

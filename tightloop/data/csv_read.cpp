@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
+#include <tightloop/base/mapped.h>
 #include <tightloop/data/csv.h>
 #include <tightloop/data/csv_reader.h>
 #include <tightloop/data/number.h>
@@ -178,6 +179,11 @@ Merged merged(const std::vector<CsvReader>& readers, std::size_t t) {
 
 std::optional<std::vector<ColumnValues>> CsvFile::try_read(std::span<const ColumnRequest> requests,
                                                            std::size_t limit) const {
+  return while_unchanged(bytes_, [&] { return read_stretches(requests, limit); });
+}
+
+std::optional<std::vector<ColumnValues>> CsvFile::read_stretches(std::span<const ColumnRequest> requests,
+                                                                 std::size_t limit) const {
   CsvRecords records(bytes_.text(), separator_, name_);
   if (header_) records.next();
   const char* end = bytes_.text().data() + bytes_.size();

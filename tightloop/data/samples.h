@@ -40,6 +40,8 @@ class Samples {
   virtual void get(std::int64_t i, const SampleKey& key, std::span<std::byte* const> out) const = 0;
   /// What messages call sample `i`: a file, or "sample 7" (counted from 1).
   virtual std::string name(std::int64_t i) const;
+  /// The class of each sample where it is known without making them; else empty.
+  virtual std::vector<std::int64_t> labels() const { return {}; }
 };
 
 /// A data set of one row of zeros with the fields of `samples`: shows names and types.

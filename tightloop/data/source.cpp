@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
+#include <tightloop/base/mapped.h>
 #include <tightloop/data/columns.h>
 #include <tightloop/data/source.h>
 #include <tightloop/data/vocabulary.h>
@@ -113,7 +114,8 @@ Source open_source(const Bytes& content, const std::string& name, std::span<cons
 
 Source open_source(const std::string& path, std::span<const SourceFormat> formats,
                    const SourceOptions& options) {
-  return open_source(read_file(path), path, formats, options);
+  const Bytes bytes = read_file(path);
+  return while_unchanged(bytes, [&] { return open_source(bytes, path, formats, options); });
 }
 
 SourceFormat csv_format() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/base/mapped.h>
 #include <tightloop/io/idx.h>
 #include <tightloop/io/stored_type.h>
 
@@ -39,6 +40,9 @@ Array parse_idx(const Bytes& bytes, const std::string& name) {
   return decode(*type, std::move(dims), bytes.from(start), {.big_endian = true}, name);
 }
 
-Array read_idx(const std::string& path) { return parse_idx(read_file(path), path); }
+Array read_idx(const std::string& path) {
+  const Bytes bytes = read_file(path);
+  return while_unchanged(bytes, [&] { return parse_idx(bytes, path); });
+}
 
 }  // namespace tightloop::io

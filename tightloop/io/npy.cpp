@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/base/mapped.h>
 #include <tightloop/io/npy.h>
 #include <tightloop/io/stored_type.h>
 
@@ -245,7 +246,10 @@ Array parse_npy(const Bytes& bytes, const std::string& name) {
   return decode(*layout.type, layout.shape, bytes.from(layout.start), layout.order, name);
 }
 
-Array read_npy(const std::string& path) { return parse_npy(read_file(path), path); }
+Array read_npy(const std::string& path) {
+  const Bytes bytes = read_file(path);
+  return while_unchanged(bytes, [&] { return parse_npy(bytes, path); });
+}
 
 std::string npy_header(DType dtype, const std::vector<std::int64_t>& dims, const std::string& path,
                        std::size_t least) {

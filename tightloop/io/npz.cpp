@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
+#include <tightloop/base/mapped.h>
 #include <tightloop/io/npy.h>
 #include <tightloop/io/npz.h>
 
@@ -24,7 +25,10 @@ std::string_view first_name(const Bytes& bytes) {
 
 bool is_npz(const Bytes& bytes) { return is_zip(bytes) && first_name(bytes).ends_with(kSuffix); }
 
-NpzFile NpzFile::open(const std::string& path) { return parse(read_file(path), path); }
+NpzFile NpzFile::open(const std::string& path) {
+  const Bytes bytes = read_file(path);
+  return while_unchanged(bytes, [&] { return parse(bytes, path); });
+}
 
 NpzFile NpzFile::parse(const Bytes& bytes, const std::string& name) {
   NpzFile out;
@@ -53,7 +57,8 @@ Array NpzFile::read(const std::string& name) const {
     throw Error(name_ + ": holds no array '" + name + "'" + suggestion(name, have) + "; it has " + list);
   }
   const ZipEntry& entry = entries_[static_cast<std::size_t>(found - have.begin())];
-  return parse_npy(read_zip_entry(bytes_, entry, name_), name_ + ": " + entry.name);
+  return while_unchanged(
+      bytes_, [&] { return parse_npy(read_zip_entry(bytes_, entry, name_), name_ + ": " + entry.name); });
 }
 
 }  // namespace tightloop::io

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/base/mapped.h>
 #include <tightloop/io/safetensors.h>
 #include <tightloop/io/stored_type.h>
 
@@ -263,7 +264,10 @@ TensorFile parse_safetensors(const Bytes& bytes, const std::string& name) {
   return file;
 }
 
-TensorFile read_safetensors(const std::string& path) { return parse_safetensors(map_file(path), path); }
+TensorFile read_safetensors(const std::string& path) {
+  const Bytes bytes = map_file(path);
+  return while_unchanged(bytes, [&] { return parse_safetensors(bytes, path); });
+}
 
 void write_safetensors(const std::string& path, const TensorFile& file) {
   check_names(path, file);

@@ -89,7 +89,9 @@ BoundStep::BoundStep(StepGraph step, const DataPart& part, const CompileOptions&
     if (ir::input_role(t.node()) != "data") continue;
     const std::string name = ir::input_name(t.node());
     data_inputs_.emplace_back(program_.input_index(name), name.substr(data_name("").size()));
-    if (!part_.is_stream()) program_.bind(name, part_.data[data_inputs_.back().second]);
+    if (part_.is_stream()) continue;
+    program_.bind(name, part_.data[data_inputs_.back().second]);
+    files_.add(part_.data[data_inputs_.back().second].bytes());
   }
 }
 
@@ -174,11 +176,14 @@ void BoundStep::reset() {
   if (bad_step_.dtype() == DType::i64) bad_step_.set_int(0, -1);
 }
 
+void BoundStep::check_files() { files_.check(true); }
+
 double BoundStep::mean_loss() { return loss_sum_.at(0) / weight_sum_.at(0); }
 
 std::int64_t BoundStep::bad_step() { return bad_step_.int_at(0); }
 
 void BoundStep::check_data() {
+  files_.check();
   for (std::size_t i = 0; i < check_rows_.size(); ++i)
     if (const std::int64_t row = check_rows_[i].int_at(0); row >= 0) {
       const nn::Check& check = step_.checks[i];

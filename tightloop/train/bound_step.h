@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tightloop/base/mapped.h>
 #include <tightloop/data/loader.h>
 #include <tightloop/engine/program.h>
 #include <tightloop/train/step.h>
@@ -92,8 +93,11 @@ class BoundStep {
   double mean_loss();
   /// First step with a loss that is not finite since reset(), or -1.
   std::int64_t bad_step();
-  /// Throws Error with the row and the value when the data broke a rule since reset().
+  /// Throws Error with the row and the value when the data broke a rule since reset(), and naming the file
+  /// when one that the data are mapped from changed.
   void check_data();
+  /// The latter by a look at all files; check_data() looks at most five times a second.
+  void check_files();
 
  private:
   void bind_batch(const data::LoadedBatch& batch);
@@ -106,6 +110,7 @@ class BoundStep {
   std::vector<std::pair<std::size_t, std::string>> data_inputs_;  ///< number in the program, field
   std::unique_ptr<data::Loader> loader_;                          ///< of a stream, from the first batch on
   data::LoadedBatch batch_;                                       ///< of a stream, what is bound
+  MappedFiles files_;                                             ///< that the data are mapped from
   std::vector<Array> sums_;                                       ///< back to 0 by reset()
   Array loss_sum_, weight_sum_, bad_step_;
   std::vector<Array> check_rows_, check_values_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/optim/lbfgs.h>
 #include <tightloop/train/check_run.h>
+#include <tightloop/train/fit_whole.h>
 #include <tightloop/train/job_run.h>
 
 #include <fmt/format.h>
@@ -68,7 +69,8 @@ RunFacts facts_of(const TrainerOptions& options, const optim::Optimizer& optimiz
 void check_run(const Model& model, const optim::Optimizer& optimizer, const TrainingData& given,
                const TrainerOptions& options) {
   const TrainingData data = seen_by(options, given);
-  if (dynamic_cast<const optim::Lbfgs*>(&optimizer) != nullptr) return check_whole(options);
+  if (dynamic_cast<const optim::Lbfgs*>(&optimizer) != nullptr)
+    return check_whole(options), check_whole(data);
   const RunFacts facts = facts_of(options, optimizer, data);
   const UpdateOptions update = options.session().update;
   check(update);

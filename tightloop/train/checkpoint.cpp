@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/error.h>
+#include <tightloop/base/mapped.h>
 #include <tightloop/train/checkpoint.h>
 
 #include <fmt/format.h>
@@ -81,7 +82,10 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
   io::write_safetensors(path, file);
 }
 
-Checkpoint read_checkpoint(const std::string& path) { return parse_checkpoint(map_file(path), path); }
+Checkpoint read_checkpoint(const std::string& path) {
+  const Bytes bytes = map_file(path);
+  return while_unchanged(bytes, [&] { return parse_checkpoint(bytes, path); });
+}
 
 Checkpoint parse_checkpoint(const Bytes& bytes, const std::string& path) {
   io::TensorFile file = io::parse_safetensors(bytes, path);

@@ -60,6 +60,7 @@ Evaluation Evaluator::run() {
   bound_.reset();
   bound_.run(sampling_, 0, sampling_.steps_per_epoch());
   bound_.check_data();
+  bound_.check_files();
   Evaluation out{bound_.mean_loss(), {}};
   for (std::size_t m = 0; m < metrics_.size(); ++m) {
     std::vector<Array> states;
@@ -95,6 +96,7 @@ Array predict_all(const Model& model, const DataSpec& data, const DataPart& give
   }
   bound.check_data();
   if (skipped != nullptr) *skipped = bound.skipped();
+  bound.check_files();
   return out;
 }
 

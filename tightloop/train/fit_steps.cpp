@@ -84,6 +84,7 @@ class Fit {
     start();
     check_validation();
     while (more()) run_epoch(static_cast<std::int64_t>(run_.history().epochs.size()) + 1);
+    session_->bound().check_files();
     end();
     for (const auto& callback : options_.callbacks) callback->weights(run_);
     run_.history().steps = session_->step();

@@ -89,10 +89,12 @@ class Fit {
     try {
       for (std::int64_t epoch = 1; epoch <= options_.epochs && !ended_; ++epoch) run_epoch(epoch);
     } catch (const Error& e) {  // the data was good in the first pass, so it is the loss
+      session_.bound().check_files();
       whole_.put(search_.x());
       end_logs();
       throw NonFinite(e.what());
     }
+    session_.bound().check_files();
     end_logs();
     history_.time.total = seconds_since(start_);
     history_.time.steps = history_.time.total - history_.time.evaluation;
@@ -180,8 +182,7 @@ class Fit {
 
 }  // namespace
 
-History fit_whole(const Model& model, const nn::LossFn& loss, const optim::Lbfgs& optimizer,
-                  const TrainingData& data, const TrainerOptions& options, const Metrics& metrics) {
+void check_whole(const TrainingData& data) {
   if (!data.train.weighted.empty() || (data.train.transforms && data.train.transforms->random()))
     throw Error(
         "lbfgs compares losses over the same rows, so it takes no sampler that draws rows and no random "
@@ -189,8 +190,12 @@ History fit_whole(const Model& model, const nn::LossFn& loss, const optim::Lbfgs
   if (data.train.is_stream())
     throw Error(
         "lbfgs goes through all rows several times a step and wants them in memory, but the training data is "
-        "a "
-        "stream: take data.memory = \"resident\" or another optimizer");
+        "a stream: take data.memory = \"resident\" or another optimizer");
+}
+
+History fit_whole(const Model& model, const nn::LossFn& loss, const optim::Lbfgs& optimizer,
+                  const TrainingData& data, const TrainerOptions& options, const Metrics& metrics) {
+  check_whole(data);
   return Fit(model, loss, optimizer, data, options, metrics).run();
 }
 

@@ -11,5 +11,7 @@ namespace tightloop::train {
 /// good weights.
 History fit_whole(const Model& model, const nn::LossFn& loss, const optim::Lbfgs& optimizer,
                   const TrainingData& data, const TrainerOptions& options, const Metrics& metrics);
+/// Throws Error when the search cannot go through such data.
+void check_whole(const TrainingData& data);
 
 }  // namespace tightloop::train

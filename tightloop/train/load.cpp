@@ -51,6 +51,12 @@ std::vector<std::string> names_of(const std::vector<Field>& fields) {
   return out;
 }
 
+std::vector<std::string> training_files(const Job& job) {
+  std::vector<std::string> out{resolve(job, job.data.train)};
+  for (const auto& path : job.data.train_more) out.push_back(resolve(job, path));
+  return out;
+}
+
 std::vector<Field> wanted_fields(const Request& request) {
   std::vector<Field> out = request.job.data.inputs;
   if (request.with_target) out.push_back(request.job.data.target[0]);
@@ -75,16 +81,27 @@ void check_named(const std::string& path, const std::vector<Field>& given, const
                   path, fmt::join(names_of(wanted), ", ")));
 }
 
+SourceKind kind_of(const data::Source& source) {
+  if (source.table() != nullptr) return SourceKind::table;
+  if (source.pack() == nullptr) return SourceKind::arrays;
+  return source.pack()->text ? SourceKind::text : SourceKind::named_arrays;
+}
+
 }  // namespace
 
 data::Dataset read_part(const std::string& path, const std::vector<Field>& given, Request& request) {
   const data::SourceOptions options = source_options(request.job);
+  const auto check = [&](SourceKind kind) {
+    if (request.first) check_keys(request.job, kind);
+  };
   if (path.empty() || fs::is_directory(path)) {
     const auto whole = path.empty() ? std::nullopt : open_folder(path, options);
+    check(whole ? SourceKind::named_arrays : SourceKind::arrays);
     if (whole) return read_pack(*whole->pack(), path, request);
     return read_folder(path.empty() ? request.job.folder : path, given, request);
   }
   const data::Source source = open_source(path, options);
+  check(kind_of(source));
   if (source.table() != nullptr) return read_table(*source.table(), request);
   if (source.pack() != nullptr) return read_pack(*source.pack(), path, request);
   check_named(path, given, request);
@@ -105,16 +122,18 @@ LoadedData load_data(const Job& job, nn::TargetKind target, Observer* observer) 
   if (auto streams = load_streams(job, target, observer)) return std::move(*streams);
   Request request{job, target};
   request.rules = job.data.columns;
-  std::vector<std::string> files{resolve(job, job.data.train)};
-  for (const auto& path : job.data.train_more) files.push_back(resolve(job, path));
-  LoadedData out{{.train = {read_parts(files, request)}, .target = job.data.target[0].name}, {}, {}};
+  LoadedData out{
+      {.train = {read_parts(training_files(job), request)}, .target = job.data.target[0].name}, {}, {}};
   const bool apart = !job.data.validation.file.empty() || !job.data.validation.files.empty();
   if (apart) encode_columns(out, request);  // all rows train
   add_validation(job, out, request);
   encode_columns(out, request);
   out.data.scales = fit_scales(job, out.data.train);
   out.classes = request.classes;
-  add_views(job, out);
+  add_views(job, out, [&](const std::string& name, bool text) {
+    return extra_column(job, training_files(job), out.data.train.data, name, text);
+  });
+  out.notes = std::move(request.notes);
   return out;
 }
 

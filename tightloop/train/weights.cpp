@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/base/mapped.h>
 #include <tightloop/io/state_dict.h>
 #include <tightloop/train/weights.h>
 
@@ -88,6 +89,17 @@ void save_weights(nn::Module& module, const std::string& path) {
   io::write_safetensors(path, out);
 }
 
+namespace {
+
+/// The weights are copies by now.
+void check_unchanged(const io::TensorFile& file) {
+  MappedFiles files;
+  for (const auto& [name, array] : file.tensors) files.add(array.bytes());
+  files.check(true);
+}
+
+}  // namespace
+
 std::string load_weights(nn::Module& module, const std::string& path, const WeightMap& map) {
   const io::TensorFile file = mapped(weights_in(io::read_safetensors(path)), map, path);
   const auto states = states_in(module, file);
@@ -97,6 +109,7 @@ std::string load_weights(nn::Module& module, const std::string& path, const Weig
   check_tied(states, loaded, path);
   for (std::size_t i = 0; i < slots.size(); ++i)
     if (loaded.values[i]) states[i].assign(*loaded.values[i]);
+  check_unchanged(file);
   return loaded.report.text();
 }
 
@@ -112,6 +125,7 @@ void load_variables(const std::vector<Variable>& variables, const std::string& p
   for (const Variable& v : variables) slots.push_back(slot_of(v.name(), v.type()));
   const io::LoadedState loaded = io::load_state(file, slots, path);
   for (std::size_t i = 0; i < slots.size(); ++i) variables[i].set(*loaded.values[i]);
+  check_unchanged(file);
 }
 
 }  // namespace tightloop::train

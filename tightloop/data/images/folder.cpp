@@ -96,6 +96,7 @@ class FolderSamples final : public Samples {
   std::string name(std::int64_t i) const override {
     return folder_.root + "/" + folder_.files[static_cast<std::size_t>(i)];
   }
+  std::vector<std::int64_t> labels() const override { return folder_.labels; }
 
  private:
   /// The first image that can be read shows the size; what is wrong with those before it is said where they

@@ -57,10 +57,14 @@ void find_classes(const std::vector<std::string>& files, Request& request) {
 }  // namespace
 
 data::Dataset read_parts(const std::vector<std::string>& files, Request& request) {
-  if (files.size() == 1) return read_part(files[0], {}, request);
-  find_classes(files, request);
+  if (files.size() > 1) find_classes(files, request);
   std::vector<data::Dataset> parts;
-  for (const auto& file : files) parts.push_back(read_part(file, {}, request));
+  for (std::int64_t first = 0; const auto& file : files) {
+    parts.push_back(read_part(file, {}, request));
+    request.files.push_back({file, first});
+    first += parts.back().rows();
+  }
+  if (parts.size() == 1) return std::move(parts[0]);
   std::vector<data::Field> fields;
   for (std::size_t f = 0; f < parts[0].fields().size(); ++f)
     fields.push_back({parts[0].fields()[f].name, joined(parts, f, files)});

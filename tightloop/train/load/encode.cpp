@@ -88,8 +88,14 @@ std::vector<std::int64_t> numbers_of(const ColumnRule& rule, const std::vector<s
 }
 
 [[noreturn]] void unknown(const ColumnRule& rule, const std::string& text, std::size_t row,
-                          const std::string& source) {
-  const std::string where = fmt::format("{}: row {}, column '{}': ", source, row + 1, rule.match);
+                          const std::vector<RowsOf>& files) {
+  const auto number = static_cast<std::int64_t>(row);
+  const auto behind = std::upper_bound(files.begin(), files.end(), number,
+                                       [](std::int64_t r, const RowsOf& f) { return r < f.first; });
+  require(behind != files.begin(), "encoded: rows of no file");
+  const RowsOf& of = *std::prev(behind);
+  const std::string where =
+      fmt::format("{}: row {}, column '{}': ", of.file, number - of.first + 1, rule.match);
   const std::string hint =
       "; data.columns can give such rows a category of their own: missing = \"category\"";
   if (text.empty()) throw Error(where + "the value is missing" + hint);
@@ -97,7 +103,7 @@ std::vector<std::int64_t> numbers_of(const ColumnRule& rule, const std::vector<s
                           rule.values->size(), suggestion(text, *rule.values), hint));
 }
 
-Array indices(const InputColumns& input, const Array& raw, const std::string& source) {
+Array indices(const InputColumns& input, const Array& raw, const std::vector<RowsOf>& files) {
   const auto from = raw.as<float>();
   const std::size_t columns = input.rules.size();
   Array out(DType::i64, columns == 1 ? std::vector{raw.dims()[0]} : raw.dims());
@@ -106,7 +112,7 @@ Array indices(const InputColumns& input, const Array& raw, const std::string& so
     const auto numbers = numbers_of(input.rules[k], input.texts[k]);
     for (std::size_t i = k; i < from.size(); i += columns) {
       const auto text = static_cast<std::size_t>(from[i]);
-      if (numbers[text] == kUnknown) unknown(input.rules[k], input.texts[k][text], i / columns, source);
+      if (numbers[text] == kUnknown) unknown(input.rules[k], input.texts[k][text], i / columns, files);
       to[i] = numbers[text];
     }
   }
@@ -129,7 +135,7 @@ void check_widths(const InputColumns& input) {
 }
 
 /// Numbers with what is missing filled in, and a column of 0 and 1 for each value of a category.
-Array wide(const InputColumns& input, const Array& raw, const std::string& source) {
+Array wide(const InputColumns& input, const Array& raw, const std::vector<RowsOf>& files) {
   check_widths(input);
   std::size_t total = 0;
   for (const ColumnRule& r : input.rules) total += width(r);
@@ -146,7 +152,7 @@ Array wide(const InputColumns& input, const Array& raw, const std::string& sourc
         continue;
       }
       const auto text = static_cast<std::size_t>(from[i]);
-      if (numbers[text] == kUnknown) unknown(rule, input.texts[k][text], row, source);
+      if (numbers[text] == kUnknown) unknown(rule, input.texts[k][text], row, files);
       to[row * total + static_cast<std::size_t>(numbers[text])] = 1;
     }
     to += width(rule);
@@ -175,10 +181,10 @@ std::vector<ColumnRule> needed(const std::vector<ColumnRule>& rules) {
 
 }  // namespace
 
-Array encoded(const InputColumns& input, const Array& raw, const std::string& source) {
+Array encoded(const InputColumns& input, const Array& raw, const std::vector<RowsOf>& files) {
   const bool index = std::all_of(input.rules.begin(), input.rules.end(),
                                  [&](const ColumnRule& r) { return by_index(input, r); });
-  return index ? indices(input, raw, source) : wide(input, raw, source);
+  return index ? indices(input, raw, files) : wide(input, raw, files);
 }
 
 void encode_columns(LoadedData& data, Request& request) {
@@ -189,7 +195,7 @@ void encode_columns(LoadedData& data, Request& request) {
   for (InputColumns& input : request.raw) {
     const Array raw = train.data[input.field];
     decide(input, raw, train.rows);
-    train.data = with_field(train.data, input.field, encoded(input, raw, "the training data"));
+    train.data = with_field(train.data, input.field, encoded(input, raw, request.files));
     decided.insert(decided.end(), input.rules.begin(), input.rules.end());
   }
   if (data.data.validation && !request.raw.empty()) data.data.validation->data = train.data;

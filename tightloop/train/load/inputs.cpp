@@ -156,6 +156,7 @@ std::vector<data::Field> read_inputs(const data::CsvFile& csv, Request& request,
   std::vector<data::Field> out;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     check_missing(csv, columns[i], inputs[i], read[i].values);
+    note_rounded(csv, columns[i], read[i].values, request);
     inputs[i].texts.resize(inputs[i].rules.size());
     for (std::size_t k = 0, t = 0; k < inputs[i].rules.size(); ++k)
       if (is_category(inputs[i].rules[k])) inputs[i].texts[k] = std::move(read[i].names[t++]);
@@ -164,7 +165,8 @@ std::vector<data::Field> read_inputs(const data::CsvFile& csv, Request& request,
         std::none_of(rules.begin(), rules.end(), [](const auto& r) { return is_category(r) || may_lack(r); });
     if (!plain && request.first) keep(inputs[i], read[i].values, request);
     const bool done = plain || request.first;
-    out.push_back({inputs[i].field, done ? read[i].values : encoded(inputs[i], read[i].values, csv.name())});
+    out.push_back(
+        {inputs[i].field, done ? read[i].values : encoded(inputs[i], read[i].values, {{csv.name()}})});
   }
   if (request.first) fix_types(inputs, request);
   return out;

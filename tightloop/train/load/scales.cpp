@@ -82,6 +82,24 @@ std::vector<std::int64_t> seen_rows(const DataPart& part) {
   return out;
 }
 
+/// Whole numbers other than u8 are ids. To normalise one of them by name is a mistake, and so is to normalise
+/// all inputs where all are ids.
+void check_normalized(const Job& job, const DataPart& part) {
+  const auto is_id = [&](const std::string& input) { return !data::is_normalized(part.data[input].dtype()); };
+  const auto inputs = names_of(job.data.inputs);
+  for (const Normalize& n : job.data.normalize) {
+    if (n.method == "none") continue;
+    if (!n.input.empty() && is_id(n.input))
+      throw Error(
+          fmt::format("{}: '{}' is {}: whole numbers are ids, which are not normalized; leave it out, "
+                      "or store it as floats",
+                      n.where, n.input, part.data[n.input].type_string()));
+    if (n.input.empty() && std::all_of(inputs.begin(), inputs.end(), is_id))
+      throw Error(fmt::format("{}: no input can be normalized: {} {} whole numbers, which are ids", n.where,
+                              fmt::join(inputs, ", "), inputs.size() == 1 ? "holds" : "hold"));
+  }
+}
+
 }  // namespace
 
 std::vector<data::FieldScale> fit_scales(const Job& job, const DataPart& part) {
@@ -92,6 +110,7 @@ std::vector<data::FieldScale> fit_scales(const Job& job, const DataPart& part) {
                               n.input == job.data.target[0].name ? "the target, which is never normalized"
                                                                  : "no input" + suggestion(n.input, inputs),
                               fmt::join(inputs, ", ")));
+  check_normalized(job, part);
   std::vector<data::FieldScale> out;
   const std::vector<std::int64_t> rows = seen_rows(part);
   for (const Field& f : job.data.inputs) {

@@ -178,20 +178,27 @@ std::vector<data::FieldScale> stream_scales(const Job& job, const DataPart& part
   return fit_scales(job, DataPart{data::load_all(part.samples, rows, part.loader).data});
 }
 
+ColumnOf column_of(const Job& job, const DataPart& part, Kind kind) {
+  return [&job, &part, kind](const std::string& name, bool text) {
+    return sample_column(job, part, kind == Kind::arrays, name, text);
+  };
+}
+
 void add_stream_validation(LoadedData& out, StreamRequest& request, Kind kind, const std::string& path,
                            const Files& files) {
   const Validation& v = request.job.data.validation;
   DataPart& train = out.data.train;
   out.split.rows = train.total();
-  if (v.none()) return;
+  const bool held = v.fraction > 0 || request.job.data.fold.k > 0;
+  if (v.none() && !held) return;
   request.training = false;
-  if (v.fraction > 0) {
-    auto split = data::split_rows(out.split.rows, v.fraction);
+  if (held) {
+    auto [split, record] = hold_back(request.job, train.total(), column_of(request.job, train, kind));
     out.data.validation =
         train.is_stream() ? part_of(request.job, make_samples(kind, path, files, request)) : train;
     train.rows = std::move(split.train);
-    out.data.validation->rows = split.validation;
-    out.split = {"fraction", v.fraction, out.split.rows, std::move(split.validation)};
+    out.data.validation->rows = std::move(split.validation);
+    out.split = std::move(record);
   } else {
     const std::string other = v.files.empty() ? resolve(request.job, v.file) : path;
     const Files own = npy_files(request.job, other, v.files, true);
@@ -209,19 +216,11 @@ void add_stream_validation(LoadedData& out, StreamRequest& request, Kind kind, c
 /// The transforms that are left for the step.
 Job left_for_step(const Job& job, Kind kind) { return kind == Kind::arrays ? job : after_decoding(job); }
 
-/// What wants to see all rows before training.
-void refuse_views(const Job& job, const DataPart& part) {
-  const auto refuse = [&](bool given, const char* key, const char* remedy) {
-    if (given)
-      throw Error(fmt::format("{}: data.{} looks at all rows first, which {}", job.source, key, remedy));
-  };
-  constexpr const char* kResident =
-      "samples made batch by batch do not allow; set data.memory = \"resident\" if they fit into memory";
-  refuse(job.data.window.has_value(), "window", "must be those of tables or arrays that lie in memory");
-  if (!part.is_stream()) return;
-  refuse(job.data.split && job.data.split->method != "random", "split", kResident);
-  refuse(job.data.fold.k > 0, "fold", kResident);
-  refuse(job.data.sampler.name == "weighted" || job.data.sampler.name == "balanced", "sampler", kResident);
+void refuse_windows(const Job& job) {
+  if (job.data.window)
+    throw Error(job.source +
+                ": data.window reads rows of a series in memory, which images, shards and samples made "
+                "batch by batch (by data.memory or their size) are not");
 }
 
 }  // namespace
@@ -275,6 +274,9 @@ std::optional<LoadedData> load_streams(const Job& job, nn::TargetKind target, Ob
     throw Error(job.source +
                 ": data.train is a list, whose rows must lie in memory; images, shards and streams of "
                 "NPY files come from one place");
+  check_keys(job, kind == Kind::folder   ? SourceKind::images
+                  : kind == Kind::shards ? SourceKind::shards
+                                         : SourceKind::npy_rows);
   StreamRequest request{job, target};
   request.observer = observer;
   request.training = job.train.overfit_batches == 0;
@@ -284,10 +286,10 @@ std::optional<LoadedData> load_streams(const Job& job, nn::TargetKind target, Ob
       {}};
   settle_memory(request, kind, out.data.train, request.notes);
   out.classes = request.classes;
-  refuse_views(job, out.data.train);
+  refuse_windows(job);
   add_stream_validation(out, request, kind, path, files);
   out.data.scales = stream_scales(job, out.data.train);
-  add_views(left_for_step(job, kind), out);
+  add_views(left_for_step(job, kind), out, column_of(job, out.data.train, kind));
   if (kind != Kind::arrays)
     out.data.train.transforms->start_at(static_cast<std::int64_t>(decoded_count(job, job.data.transforms)));
   out.notes = std::move(request.notes);

@@ -40,6 +40,11 @@ struct StreamRequest {
   data::ImageOptions images() const;
 };
 
+/// A value of each sample of `part`, by the name of a field or, of `arrays` that lie in files, of a file:
+/// numbers, or with `text` numbers that tell its values apart. Throws Error where it is not known before the
+/// samples are made.
+Array sample_column(const Job& job, const DataPart& part, bool arrays, const std::string& name, bool text);
+
 std::shared_ptr<const data::Samples> folder_samples(const std::string& path, StreamRequest& request);
 std::shared_ptr<const data::Samples> shard_samples(const std::string& path, StreamRequest& request);
 /// Each field from an NPY file: name, path. Small files are kept in memory.

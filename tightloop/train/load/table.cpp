@@ -38,7 +38,9 @@ data::Field csv_target(const data::CsvFile& csv, Request& request) {
                              !request.fixed_classes;
   if (request.kind == nn::TargetKind::values || probabilities) {
     const data::ColumnRequest wanted{columns, DType::f32};
-    return {target.name, csv.read({&wanted, 1})[0]};
+    Array values = csv.read({&wanted, 1})[0];
+    note_rounded(csv, columns, values, request);
+    return {target.name, std::move(values)};
   }
   if (columns.size() != 1)
     throw Error(fmt::format("{}: this loss takes one column of classes as target, {} match", csv.name(),

@@ -41,6 +41,29 @@ Chosen chosen(const Job& job) {
   return out;
 }
 
+SplitRecord record_of(const Job& job, const Chosen& how, std::int64_t rows,
+                      std::vector<std::int64_t> validation) {
+  const FoldChoice& fold = job.data.fold;
+  SplitRecord out{fold.k > 0 ? "fold" : "fraction", job.data.validation.fraction, rows,
+                  std::move(validation)};
+  out.method = data::kSplitMethods[static_cast<std::size_t>(how.method)].second;
+  out.column = how.column;
+  out.seed = job.data.split ? job.data.split->seed : 0;
+  out.folds = fold.k, out.fold = fold.index;
+  return out;
+}
+
+/// What `split` gives, with the place of data.split in what it throws.
+template <class Make>
+data::Split placed_split(const Job& job, Make split) {
+  try {
+    return split();
+  } catch (const Error& e) {
+    throw Error(job.data.split ? fmt::format("{}: {}", job.data.split->where, e.what())
+                               : std::string(e.what()));
+  }
+}
+
 data::Split held_back(const Job& job, data::SplitMethod method, std::int64_t rows, std::uint64_t seed,
                       std::span<const std::int64_t> keys) {
   const FoldChoice& fold = job.data.fold;
@@ -82,12 +105,13 @@ void check_rising(const std::vector<std::int64_t>& times, const std::vector<std:
                       r + 1, column));
 }
 
-data::Split split_of(const Job& job, const data::Dataset& rows, const std::string& path, const Chosen& how) {
+data::Split split_of(const Job& job, const data::Dataset& rows, const Chosen& how) {
+  const auto files = training_files(job);
   std::vector<std::int64_t> keys, groups;
-  if (!how.column.empty()) keys = data::codes_of(extra_column(job, path, rows, how.column, true));
+  if (!how.column.empty()) keys = data::codes_of(extra_column(job, files, rows, how.column, true));
   if (job.data.window && how.method == data::SplitMethod::time) {
     const std::string& group = job.data.window->group;
-    if (!group.empty()) groups = data::codes_of(extra_column(job, path, rows, group, true));
+    if (!group.empty()) groups = data::codes_of(extra_column(job, files, rows, group, true));
     check_rising(keys, groups, how.column);
     if (!groups.empty()) return held_back_of_groups(job, groups);
   }
@@ -95,45 +119,45 @@ data::Split split_of(const Job& job, const data::Dataset& rows, const std::strin
 }
 
 /// Rows become the first rows of windows.
-void take_windows(const Job& job, const std::string& path, DataPart& part) {
+void take_windows(const Job& job, const std::vector<std::string>& files, DataPart& part) {
   part.window = job.data.window->window;
-  part.rows = window_firsts(job, path, part.data, true);
+  part.rows = window_firsts(job, files, part.data, true);
 }
 
-void hold_back(const Job& job, LoadedData& out, const std::string& path) {
+void hold_back(const Job& job, LoadedData& out) {
   const Chosen how = chosen(job);
   DataPart& train = out.data.train;
-  const FoldChoice& fold = job.data.fold;
-  data::Split split;
-  try {
-    split = split_of(job, train.data, path, how);
-    if (train.window) {
-      auto windows =
-          data::split_windows(train.rows, *train.window, train.data.rows(), split.train, split.validation);
-      split = {std::move(windows.train), std::move(windows.validation)};
-    }
-  } catch (const Error& e) {
-    throw Error(job.data.split ? fmt::format("{}: {}", job.data.split->where, e.what())
-                               : std::string(e.what()));
-  }
+  data::Split split = placed_split(job, [&] {
+    data::Split rows = split_of(job, train.data, how);
+    if (!train.window) return rows;
+    auto windows =
+        data::split_windows(train.rows, *train.window, train.data.rows(), rows.train, rows.validation);
+    return data::Split{std::move(windows.train), std::move(windows.validation)};
+  });
   train.rows = std::move(split.train);
   out.data.validation = DataPart{train.data, split.validation, train.window};
-  out.split = {fold.k > 0 ? "fold" : "fraction", job.data.validation.fraction, out.split.rows,
-               std::move(split.validation)};
-  out.split.method = data::kSplitMethods[static_cast<std::size_t>(how.method)].second;
-  out.split.column = how.column;
-  out.split.seed = job.data.split ? job.data.split->seed : 0;
-  out.split.folds = fold.k, out.split.fold = fold.index;
+  out.split = record_of(job, how, out.split.rows, std::move(split.validation));
 }
 
 }  // namespace
+
+std::pair<data::Split, SplitRecord> hold_back(const Job& job, std::int64_t rows, const ColumnOf& column) {
+  const Chosen how = chosen(job);
+  data::Split split = placed_split(job, [&] {
+    std::vector<std::int64_t> keys;
+    if (!how.column.empty()) keys = data::codes_of(column(how.column, true));
+    return held_back(job, how.method, rows, how.seed, keys);
+  });
+  SplitRecord record = record_of(job, how, rows, split.validation);
+  return {std::move(split), std::move(record)};
+}
 
 void add_validation(const Job& job, LoadedData& out, Request& request) {
   const Validation& v = job.data.validation;
   const std::string train = resolve(job, job.data.train);
   out.split.rows = out.data.train.data.rows();
-  if (job.data.window) take_windows(job, train, out.data.train);
-  if (v.fraction > 0 || job.data.fold.k > 0) return hold_back(job, out, train);
+  if (job.data.window) take_windows(job, training_files(job), out.data.train);
+  if (v.fraction > 0 || job.data.fold.k > 0) return hold_back(job, out);
   if (v.none()) return;
   const bool table = !train.empty() && !fs::is_directory(train) &&
                      open_source(train, source_options(job)).table() != nullptr;
@@ -144,7 +168,7 @@ void add_validation(const Job& job, LoadedData& out, Request& request) {
   out.data.validation = DataPart{read_part(path, v.files, request)};
   out.split.kind = "file";
   check_same_types(out.data.train.data, out.data.validation->data, "data.validation");
-  if (job.data.window) take_windows(job, path, *out.data.validation);
+  if (job.data.window) take_windows(job, {path}, *out.data.validation);
 }
 
 }  // namespace tightloop::train

@@ -26,16 +26,16 @@ data::Transforms transforms_of(const std::vector<Choice>& list) {
 }
 
 /// A weight for each row of the part.
-std::vector<double> sampler_weights(const Job& job, const LoadedData& loaded) {
+std::vector<double> sampler_weights(const Job& job, const LoadedData& loaded, const ColumnOf& column_of) {
   const Choice& sampler = job.data.sampler;
   const DataPart& part = loaded.data.train;
   const Value* given = sampler.options.find("column");
   const std::string name = given != nullptr ? *given->as<std::string>() : job.data.target[0].name;
   const bool balanced = sampler.name == "balanced";
-  const Array column = extra_column(job, resolve(job, job.data.train), part.data, name, balanced);
+  const Array column = column_of(name, balanced);
   std::vector<std::int64_t> rows = part.rows;
   if (rows.empty())
-    for (std::int64_t r = 0; r < part.data.rows(); ++r) rows.push_back(r);
+    for (std::int64_t r = 0; r < part.total(); ++r) rows.push_back(r);
   std::vector<double> weights;
   if (!balanced) {
     for (const std::int64_t r : rows) weights.push_back(column.at(r));
@@ -69,11 +69,11 @@ data::Transforms evaluation_transforms(const Job& job) {
   return transforms_of(job.data.transforms).evaluation();
 }
 
-void add_views(const Job& job, LoadedData& out) {
+void add_views(const Job& job, LoadedData& out, const ColumnOf& column) {
   DataPart& train = out.data.train;
   if (job.data.sampler.name == "balanced" || job.data.sampler.name == "weighted") {
     try {
-      train.weighted = alias_table(sampler_weights(job, out));
+      train.weighted = alias_table(sampler_weights(job, out, column));
     } catch (const Error& e) {
       throw Error(fmt::format("{}: {}", job.data.sampler.where, e.what()));
     }
@@ -89,7 +89,7 @@ DataPart other_part(const Job& job, const std::vector<std::string>& sources, dat
   DataPart out{std::move(data)};
   if (job.data.window) {
     out.window = job.data.window->window;
-    out.rows = window_firsts(job, sources.size() == 1 ? sources[0] : "", out.data, with_target);
+    out.rows = window_firsts(job, {sources.size() == 1 ? sources[0] : std::string()}, out.data, with_target);
   }
   out.transforms = evaluation_transforms(job);
   return out;
