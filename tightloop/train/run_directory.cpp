@@ -28,7 +28,9 @@ constexpr const char* kJob = "job.toml";
 constexpr const char* kNormalization = "normalization.safetensors";
 constexpr const char* kSplit = "split.json";
 constexpr const char* kMetrics = "metrics.csv";
+constexpr const char* kOwn = ".tightloop-";  // what hidden names begin with
 constexpr const char* kUnfinished = ".tightloop-unfinished";
+constexpr const char* kProbe = ".tightloop-probe";
 constexpr const char* kCheckpoints = "checkpoints";
 constexpr const char* kNotEnded = "not-ended";  // in the folder of checkpoints, while they are to go on from
 
@@ -47,8 +49,22 @@ void check_no_file(const std::string& path) {
 /// Empty but for what a killed run left.
 bool is_free(const std::string& path, std::error_code& ec) {
   for (fs::directory_iterator it(path, ec), end; !ec && it != end; it.increment(ec))
-    if (it->path().filename() != kUnfinished && it->path().filename() != kCheckpoints) return false;
+    if (!it->path().filename().string().starts_with(kOwn) && it->path().filename() != kCheckpoints)
+      return false;
   return !ec;
+}
+
+/// Half-written files of a killed run. Nobody else writes here: the folder is locked.
+void remove_halves(const fs::path& folder) {
+  std::error_code ec;
+  std::vector<fs::path> halves;
+  for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec)) {
+    const std::string name = it->path().filename().string();
+    const bool checkpoint = name.starts_with("step-") || name.starts_with("best.");
+    if (name.starts_with(kProbe) || (checkpoint && name.find(".safetensors.tmp-") != std::string::npos))
+      halves.push_back(it->path());
+  }
+  for (const fs::path& half : halves) fs::remove(half, ec);
 }
 
 void check_free(const std::string& path) {
@@ -70,7 +86,7 @@ void check_ended(const std::string& path) {
 
 /// A disk that is full or read-only shows here, before any training.
 void check_writable(const std::string& path, std::uintmax_t bytes) {
-  const std::string probe = (fs::path(path) / ".tightloop-probe").string();
+  const std::string probe = (fs::path(path) / kProbe).string();
   write_file(probe, std::string(4096, ' '));
   std::error_code ec;
   fs::remove(probe, ec);
@@ -145,6 +161,8 @@ RunDirectory::RunDirectory(std::string path, std::uintmax_t bytes, Begin begin)
     check_free(path_);
     if (begin_ == Begin::anew) check_ended(path_);
     discard();
+    remove_halves(path_);
+    remove_halves(checkpoints());
     check_writable(path_, bytes);
   } catch (const Error&) {
     if (made_) fs::remove(path_, ec);
@@ -203,7 +221,8 @@ void RunDirectory::finish(bool ended) {
   std::error_code gone;
   if (ended) fs::remove(fs::path(checkpoints()) / kNotEnded, gone);
   if (fs::is_empty(checkpoints(), gone)) fs::remove(checkpoints(), gone);
-  for (const char* name : {kNormalization, kSplit, kMetrics, kJob, kModel}) {
+  // The job first: a folder with it is a run, to which one may come back when this is cut short.
+  for (const char* name : {kJob, kNormalization, kSplit, kMetrics, kModel}) {
     std::error_code ec;
     fs::rename(unfinished(name), file(name), ec);
     if (ec) throw Error(fmt::format("{}: cannot be written: {}", file(name), ec.message()));
