@@ -49,7 +49,7 @@ const Case kCases[] = {
      "takes no groups"},
     {"TwoAverages", "train job.toml --set train.ema=0.9 --set train.swa=0.01", "take one of them"},
     {"AveragesTooLate", "train job.toml --set train.swa='{lr=0.01,start=9}'", "starts in epoch 9"},
-    {"UnknownMonitor", "train job.toml --set train.monitor='[\"gradient_nrm\"]'",
+    {"NoSuchMonitor", "train job.toml --set train.monitor='[\"gradient_nrm\"]'",
      "did you mean 'gradient_norm'?"},
     {"GuardAction", "train job.toml --set train.nan_guard.action=halt", "'rollback' or 'stop'"},
     {"ThawOfNothing", "train job.toml --set train.unfreeze='[{at=2,match=\"lim.*\"}]'",
@@ -59,7 +59,6 @@ const Case kCases[] = {
      "train job.toml --set train.optimizer=rmsprop --set "
      "train.schedule='{name=\"one_cycle\",cycle_momentum=true}'",
      "has none that moves"},
-    {"WatchesNothing", "train job.toml --set train.early_stopping.monitor=mea", "did you mean 'mae'?"},
     {"UnknownMetric", "train job.toml --set train.metrics=acuracy", "did you mean 'accuracy'?"},
     {"UnknownFunction", "train bad_function.toml",
      "bad_function.toml:11:5: unknown function 'linaer' (did you mean 'linear'?)\n  y = linaer(x, 1"},
