@@ -25,9 +25,10 @@ constexpr const char* kModel = "model.safetensors";
 constexpr const char* kJob = "job.toml";
 constexpr const char* kNormalization = "normalization.safetensors";
 constexpr const char* kSplit = "split.json";
-constexpr const char* kMetrics = "metrics.csv";
 constexpr const char* kReport = "report.html";
+constexpr const char* kOwn = ".tightloop-";  // what hidden names begin with
 constexpr const char* kUnfinished = ".tightloop-unfinished";
+constexpr const char* kProbe = ".tightloop-probe";
 constexpr const char* kCheckpoints = "checkpoints";
 constexpr const char* kNotEnded = "not-ended";  // in the folder of checkpoints, while they are to go on from
 
@@ -51,9 +52,23 @@ void check_no_file(const std::string& path) {
 /// Empty but for what a killed run left.
 bool is_free(const std::string& path, std::error_code& ec) {
   for (fs::directory_iterator it(path, ec), end; !ec && it != end; it.increment(ec))
-    if (it->path().filename() != kUnfinished && it->path().filename() != kCheckpoints && !is_log(it->path()))
+    if (!it->path().filename().string().starts_with(kOwn) && it->path().filename() != kCheckpoints &&
+        !is_log(it->path()))
       return false;
   return !ec;
+}
+
+/// Half-written files of a killed run. Nobody else writes here: the folder is locked.
+void remove_halves(const fs::path& folder) {
+  std::error_code ec;
+  std::vector<fs::path> halves;
+  for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec)) {
+    const std::string name = it->path().filename().string();
+    const bool checkpoint = name.starts_with("step-") || name.starts_with("best.");
+    if (name.starts_with(kProbe) || (checkpoint && name.find(".safetensors.tmp-") != std::string::npos))
+      halves.push_back(it->path());
+  }
+  for (const fs::path& half : halves) fs::remove(half, ec);
 }
 
 void check_free(const std::string& path) {
@@ -73,7 +88,7 @@ void check_ended(const std::string& path) {
 
 /// A disk that is full or read-only shows here, before any training.
 void check_writable(const std::string& path, std::uintmax_t bytes) {
-  const std::string probe = (fs::path(path) / ".tightloop-probe").string();
+  const std::string probe = (fs::path(path) / kProbe).string();
   write_file(probe, std::string(4096, ' '));
   std::error_code ec;
   fs::remove(probe, ec);
@@ -132,6 +147,8 @@ RunDirectory::RunDirectory(std::string path, std::uintmax_t bytes, Begin begin)
     check_free(path_);
     if (begin_ == Begin::anew) check_ended(path_);
     discard();
+    remove_halves(path_);
+    remove_halves(checkpoints());
     check_writable(path_, bytes);
   } catch (const Error&) {
     if (made_) fs::remove(path_, ec);
@@ -198,7 +215,8 @@ void RunDirectory::finish(bool ended) {
   std::error_code gone;
   if (ended) fs::remove(fs::path(checkpoints()) / kNotEnded, gone);
   if (fs::is_empty(checkpoints(), gone)) fs::remove(checkpoints(), gone);
-  for (const char* name : {kNormalization, kSplit, kMetricsTable, kJob, kModel}) {
+  // The job first: a folder with it is a run, to which one may come back when this is cut short.
+  for (const char* name : {kJob, kNormalization, kSplit, kMetricsTable, kModel}) {
     std::error_code ec;
     if (name == kMetricsTable && !fs::exists(unfinished(name), ec)) {  // its logger has said why
       fs::remove(file(name), ec);
@@ -235,10 +253,11 @@ RunFiles find_run(const std::string& path) {
   if (is_run(path)) {
     const bool waits = fs::exists(own / kCheckpoints / kNotEnded, ec);
     const std::string report = fs::exists(own / kReport, ec) ? (own / kReport).string() : "";
-    return {(own / kJob).string(), (own / kMetrics).string(), report, waits ? "interrupted" : "finished"};
+    return {(own / kJob).string(), (own / kMetricsTable).string(), report,
+            waits ? "interrupted" : "finished"};
   }
   if (fs::exists(unfinished / kMetrics, ec))
-    return {(unfinished / kJob).string(), (unfinished / kMetrics).string(), "",
+    return {(unfinished / kJob).string(), (unfinished / kMetricsTable).string(), "",
             "not ended: it runs, or was killed"};
   throw Error(path + (fs::exists(unfinished, ec) || fs::exists(own / kCheckpoints, ec)
                           ? ": is a run that has not ended and has written no epochs"
