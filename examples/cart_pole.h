@@ -48,3 +48,27 @@ class CartPoles {
   std::vector<bool> stands_;
   std::mt19937_64 random_;
 };
+
+/// What poles went through: a row for each step of each pole that stood, in the order of time.
+struct Experience {
+  std::vector<std::array<float, 4>> seen;
+  std::vector<std::int64_t> done;
+  std::vector<float> reward;  ///< from there on, where 1 is for each step and what comes later counts less
+  std::vector<std::size_t> pole;
+
+  std::int64_t rows() const { return std::int64_t(seen.size()); }
+  void add(std::size_t of, const std::array<float, 4>& state, std::int64_t action) {
+    seen.push_back(state);
+    done.push_back(action);
+    pole.push_back(of);
+  }
+  /// Fills in `reward`, for `poles` poles.
+  void look_back(std::int64_t poles, float discount) {
+    reward.resize(seen.size());
+    std::vector<float> to_come(std::size_t(poles), 0.0F);
+    for (std::size_t row = seen.size(); row-- > 0;) {
+      float& r = to_come[pole[row]];
+      reward[row] = r = 1 + discount * r;
+    }
+  }
+};

@@ -195,6 +195,12 @@ TEST_P(Losses, ABadLabelNeverTrainsSilently) {
   const Array x = floats({2, 3}, std::vector<float>(6, 0.5f));
   const Result r = run(GetParam(), x, labels({0, 3}), [](Tensor a, Tensor t) { return cross_entropy(a, t); });
   EXPECT_TRUE(std::isnan(r.value));
+  // Nor in a training step of one's own, where nobody looks at the checks.
+  const Result own = run(GetParam(), x, labels({0, 3}), [](Tensor a, Tensor t) {
+    const Context training(true);
+    return cross_entropy(a, t);
+  });
+  EXPECT_TRUE(std::isnan(own.value));
 }
 
 TEST_P(Losses, MarginsAtHand) {

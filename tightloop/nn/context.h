@@ -61,9 +61,9 @@ class Context {
 /// Step number under which initialisers draw, so that they share no random block with a training step.
 inline constexpr std::uint64_t kInitialStep = ~std::uint64_t{0};
 
-/// Sees to it that no element of `bad` (bool [B, ...]) is true where `result` is used. Under a Context it
-/// adds a Check and returns `result`. Otherwise, when the values are known, throws Error at once; when they
-/// are not, returns `result` with NaN everywhere if any is bad.
+/// Sees to it that no element of `bad` (bool [B, ...]) is true where `result` is used. A Context gets a
+/// Check, which is all in evaluation and for the Trainer. Otherwise it throws Error at once when the values
+/// are known, else returns `result` with NaN everywhere if any is bad.
 Tensor checked(Tensor result, const Tensor& bad, const Tensor& values, std::string what, std::string rule);
 
 /// The same for a rule about the number of rows: `rows` (a dim of the batch) must be at least `least`.

@@ -57,7 +57,8 @@ void State::update(const std::vector<Tensor>& gradients) {
   const Tensor step = step_.value();
   const auto updates = apply(*rule_, items, step, rate(step));
   for (std::size_t i = 0; i < variables_.size(); ++i) {
-    variables_[i].assign(updates[i].parameter);
+    // A leaf again: what is computed from it later in the step has no gradient through this update.
+    variables_[i].assign(stop_gradient(updates[i].parameter));
     for (std::size_t s = 0; s < slots_[i].size(); ++s) slots_[i][s].assign(updates[i].slots[s]);
   }
   step_.assign(step + 1.0);

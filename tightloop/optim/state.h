@@ -41,7 +41,8 @@ class State {
   /// update(gradients(loss, variables)), see engine/gradients.h.
   void minimize(const Tensor& loss);
   /// One step: assigns new values to the variables, the slots and the step count. `gradients` in the order of
-  /// the variables. Throws Error when their number differs.
+  /// the variables. Gradients of what is computed from the new values do not reach back through the update.
+  /// Throws Error when their number differs.
   void update(const std::vector<Tensor>& gradients);
   /// Steps done, i64[].
   Tensor step() const { return step_.value(); }
