@@ -256,7 +256,7 @@ RunFiles find_run(const std::string& path) {
     return {(own / kJob).string(), (own / kMetricsTable).string(), report,
             waits ? "interrupted" : "finished"};
   }
-  if (fs::exists(unfinished / kMetrics, ec))
+  if (fs::exists(unfinished / kMetricsTable, ec))
     return {(unfinished / kJob).string(), (unfinished / kMetricsTable).string(), "",
             "not ended: it runs, or was killed"};
   throw Error(path + (fs::exists(unfinished, ec) || fs::exists(own / kCheckpoints, ec)
