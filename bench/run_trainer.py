@@ -21,10 +21,11 @@ ROOT = os.path.dirname(machine.HERE)
 SECONDS = 4  # of each run
 
 # What is watched can never end the run.
-CALLBACKS = ('train.early_stopping={monitor="train_loss", patience=1000000000}', "train.nan_guard=\"stop\"",
-             'train.stop_at={monitor="train_loss", value=-1.0}', 'train.max_time="10h"', "train.monitor=true",
-             "train.log_every=1", 'train.loggers=["jsonl", "tensorboard"]')
-SAVING = ("train.checkpoint={minutes=0.0166667}",)
+CALLBACKS = ('train.early_stopping={monitor="train_loss", patience=1000000000}', "train.nan_guard={every_steps=1000}",
+             'train.stop_at={monitor="train_loss", value=-1.0}', 'train.max_time="10h"',
+             "train.monitor={rate=true, throughput=true, gradient_norm=true}", "train.log_every=1",
+             'train.loggers=["jsonl", "tensorboard"]')
+SAVING = ("train.checkpoint={every_minutes=0.0166667}",)
 
 
 def step_time(ours, case, threads, epochs, settings):

@@ -95,6 +95,7 @@ std::string text_of(const data::ShardSummary& s) {
                                 counted_text(s.extensions));
   if (s.incomplete > 0)
     out += fmt::format("  {} without a file that most have\n", count_text(s.incomplete, "sample"));
+  if (!s.ended) out += "  the blocks at the end of an archive lack: it may be cut short\n";
   return out + fmt::format("  first: {}\n", list_text(s.first));
 }
 
@@ -103,6 +104,7 @@ Json json_of(const data::ShardSummary& s) {
           {"samples", s.samples},
           {"extensions", counts_json(s.extensions)},
           {"incomplete", s.incomplete},
+          {"ended", s.ended},
           {"first", s.first}};
 }
 

@@ -71,7 +71,7 @@ TEST_F(Inspect, TextsOfAnyBytesArePrinted) {
 
 struct InspectImages : Inspect {
   static std::string image(const std::string& name) {
-    std::ifstream in(TIGHTLOOP_SOURCE_DIR "/tests/fixtures/images/" + name, std::ios::binary);
+    std::ifstream in(places::source_dir() + "/tests/fixtures/images/" + name, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
   void add(const std::string& path, const std::string& name) const { folder.write(path, image(name)); }
@@ -139,7 +139,7 @@ TEST_F(Inspect, FilesOfAnyNameAndKindHaveOneMessage) {
 
 /// Every shared file gives what it holds or one message, and nothing else.
 TEST_F(Inspect, SharedFiles) {
-  const std::string root = TIGHTLOOP_SOURCE_DIR "/../shared/fixtures";
+  const std::string root = places::source_dir() + "/../shared/fixtures";
   if (!std::filesystem::exists(root)) GTEST_SKIP() << "the shared fixtures are not here";
   struct Expected {
     const char* file;

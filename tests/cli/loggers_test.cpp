@@ -102,7 +102,7 @@ class Killed {
     const int null = ::open("/dev/null", O_RDWR);
     for (const int to : {0, 1, 2}) ::dup2(null, to);
     std::vector<char*> words;
-    std::string program = TIGHTLOOP_COMMAND;
+    std::string program = places::command();
     words.push_back(program.data());
     for (const auto& a : arguments) words.push_back(const_cast<char*>(a.c_str()));
     words.push_back(nullptr);

@@ -128,7 +128,9 @@ ShardSummary summary_of_shard(const std::string& path) {
   std::map<std::string, std::int64_t> extensions;
   std::vector<std::set<std::string>> samples;
   std::string last;
-  for (const TarMember& m : while_unchanged(bytes, [&] { return tar_members(read, bytes.size(), path); })) {
+  const TarListing listing = while_unchanged(bytes, [&] { return tar_members(read, bytes.size(), path); });
+  out.ended = listing.ended;
+  for (const TarMember& m : listing.members) {
     const auto [key, extension] = parts_of(m.name);
     if (samples.empty() || key != last) {
       samples.emplace_back();

@@ -47,6 +47,7 @@ struct ShardSummary {
   Counts extensions;               ///< files of samples by what follows the first dot of their names
   std::int64_t incomplete = 0;     ///< samples without an extension that most have
   std::vector<std::string> first;  ///< names of the first samples
+  bool ended = true;               ///< false: the blocks at the end of an archive lack, so it may be cut
 };
 
 /// Reads the headers of one archive. Throws Error as tar_members() does.
