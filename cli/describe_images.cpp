@@ -100,12 +100,8 @@ std::string text_of(const data::ShardSummary& s) {
 }
 
 Json json_of(const data::ShardSummary& s) {
-  return {{"format", "tar shard"},
-          {"samples", s.samples},
-          {"extensions", counts_json(s.extensions)},
-          {"incomplete", s.incomplete},
-          {"ended", s.ended},
-          {"first", s.first}};
+  return {{"format", "tar shard"},      {"samples", s.samples}, {"extensions", counts_json(s.extensions)},
+          {"incomplete", s.incomplete}, {"ended", s.ended},     {"first", s.first}};
 }
 
 }  // namespace tightloop::cli
