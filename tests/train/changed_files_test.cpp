@@ -101,7 +101,8 @@ TEST_F(ChangedFiles, TablesThatBecomeShorterWhileTheyAreParsed) {
   const auto path = testing::put(dir / "a.csv", text);
   const auto csv = data::CsvFile::open(path);
   const auto cut = [&](const data::CsvRow& row) {
-    if (row.number == 100) EXPECT_EQ(::truncate(path.c_str(), 5000), 0);
+    if (row.number != 100) return;
+    EXPECT_EQ(::truncate(path.c_str(), 5000), 0);
   };
   EXPECT_ERROR(csv.for_each_row(cut), "a.csv' changed while it was read");
   EXPECT_ERROR(csv.column("a", DType::f32), "a.csv' changed while it was read");
