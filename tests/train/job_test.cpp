@@ -92,9 +92,9 @@ TEST(Job, ResolvedJobReadsBackAsItself) {
   const std::string resolved = to_toml(parse_job(text, "job.toml"));
   EXPECT_EQ(to_toml(parse_job(resolved, "job.toml")), resolved);
   const std::set<std::string_view> without_default{
-      "model.weights",     "data.images",          "data.split",          "data.fold",
-      "data.window",       "data.eval_transforms", "train.limit_batches", "train.limit_validation_batches",
-      "train.sanity_check"};
+      "model.weights",      "data.images",          "data.split",          "data.fold",
+      "data.window",        "data.eval_transforms", "train.limit_batches", "train.limit_validation_batches",
+      "train.sanity_check", "train.unfreeze",       "train.swa",           "train.monitor"};
   for (const Key& key : job_keys()) {
     const std::string name = "\n" + std::string(key.path.substr(key.path.rfind('.') + 1)) + " = ";
     EXPECT_EQ(("\n" + resolved).find(name) == std::string::npos, without_default.contains(key.path))
@@ -139,7 +139,7 @@ TEST(Job, RefusesTrainingKeysThatCannotBe) {
       {"train.max_time=-1", "'-1' is no time"},
       {"train.checkpoint={ keep = -1 }", "keep must be 0 or greater"},
       {"train.stop_at={ monitor = \"train_loss\" }", "value"},
-      {"train.nan_guard={ factor = 2.0 }", "factor must be between 0 and 1"},
+      {"train.nan_guard={ factor = 2.0 }", "factor must be above 0 and at most 1"},
       {"model.weights={ strip = \"a\" }", "has no file"},
       {"model.weights={ file = \"a\", map = [[\"b\"]] }", "must be a pair"},
   };
