@@ -3,6 +3,7 @@
 #include "describe.h"
 #include "report.h"
 
+#include <tightloop/data/shards.h>
 #include <tightloop/train/check_run.h>
 #include <tightloop/train/plan.h>
 #include <tightloop/train/sources.h>
@@ -52,7 +53,7 @@ void print_memory(const train::MemoryPlan& plan) {
 /// The table that the rows come from, when it is one.
 void print_table(const train::Job& job) {
   const std::string path = train::resolve(job, job.data.train);
-  if (path.empty() || std::filesystem::is_directory(path)) return;
+  if (path.empty() || data::is_shards(path) || std::filesystem::is_directory(path)) return;
   const data::Source source = train::open_source(path, train::source_options(job));
   if (source.table() != nullptr) say(fmt::format("{}: {}\n", path, text_of(source)));
 }
@@ -114,7 +115,12 @@ void add_check(CLI::App& app, Action& action) {
   a->memory_given =
       command->add_option("--memory", a->memory, "What it may take, such as 2GB; what is free if left out")
           ->type_name("BYTES")
-          ->transform(CLI::AsSizeValue(true));
+          ->transform(CLI::AsSizeValue(true))
+          ->transform(CLI::Validator(
+              [](const std::string& s) {
+                return s.starts_with('-') ? "must not be negative, but is " + s : std::string();
+              },
+              ""));
   command->footer("Example: tightloop check job.toml --set data.batch=512");
   command->callback([&action, a] { action = [a] { return run(*a); }; });
 }

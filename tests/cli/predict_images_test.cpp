@@ -2,6 +2,8 @@
 // Predictions of a folder of images carry the names of the files.
 #include "command.h"
 
+#include <tests/support/tar.h>
+
 namespace tightloop::cli {
 namespace {
 
@@ -44,6 +46,19 @@ TEST(PredictImages, NamesFilesAndLeavesGaps) {
   const std::string table = folder.read("p.csv");
   EXPECT_TRUE(table.starts_with("file,a,b\nbroken.png,,\ndeep/z.png,")) << table;
   EXPECT_NE(table.find("\n\"x, y.png\","), std::string::npos) << table;
+}
+
+TEST(CheckImages, SeesShardsAsTrainingDoes) {
+  Folder folder;
+  folder.write("s-0.tar", testing::tar_entry("a.png", png_pixel()) + testing::tar_entry("a.cls", "0") +
+                              testing::tar_entry("b.png", png_pixel()) + testing::tar_entry("b.cls", "1") +
+                              testing::tar_end());
+  folder.write("job.toml", kPhotos);
+  const std::string arguments = " job.toml --set data.train=s-0.tar";
+  const Outcome checked = tightloop(folder, "check" + arguments);
+  EXPECT_EQ(checked.status, 0) << checked.out;
+  const Outcome trained = tightloop(folder, "train" + arguments);
+  EXPECT_EQ(trained.status, 0) << trained.out;
 }
 
 }  // namespace

@@ -49,14 +49,21 @@ struct Meanwhile : Observer {
 
 struct ChangedFiles : ::testing::Test {
   TempDir dir;
-  PreparedJob prepared() const {
+  PreparedJob prepared(const std::vector<std::string>& changes = {}) const {
     io::write_npy(dir / "x.npy", ones({kRows, 8}));
     io::write_npy(dir / "y.npy", ones({kRows, 1}));
-    Job job = parse_job(kJob, "job.toml");
+    Job job = parse_job(kJob, "job.toml", changes);
     job.folder = dir.path();
     return prepare(job);
   }
 };
+
+TEST_F(ChangedFiles, OneThatBecomesShorterEndsARunThatStreamsIt) {
+  PreparedJob p = prepared({"data.memory=stream"});
+  ASSERT_TRUE(p.data.data.train.is_stream());
+  Meanwhile observer([&] { EXPECT_EQ(::truncate((dir / "x.npy").c_str(), 0), 0); });
+  EXPECT_ERROR(run_job(p, dir / "run", &observer), "x.npy' changed while it was read");
+}
 
 TEST_F(ChangedFiles, OneThatBecomesShorterEndsTheRun) {
   PreparedJob p = prepared();

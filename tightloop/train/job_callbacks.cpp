@@ -44,7 +44,8 @@ std::shared_ptr<Callback> job_callback(std::string_view name, const Value& value
   const CallbackDef* def = find_callback(name);
   require(def != nullptr, "job_callback: a key without a callback");
   if (const auto* on = value.as<bool>(); on != nullptr && !*on) return nullptr;
-  return placed(keys::place(value), [&] { return make_callback(name, options_of(*def, value)); });
+  const Options given = options_of(*def, value);
+  return placed(keys::place(value), [&] { return make_callback(name, given); });
 }
 
 std::vector<std::shared_ptr<Callback>> job_callbacks(const Job& job) {

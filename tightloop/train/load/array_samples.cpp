@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/base/mapped.h>
 #include <tightloop/io/npy_rows.h>
 #include <tightloop/train/load/parts.h>
 #include <tightloop/train/load/stream.h>
@@ -6,6 +7,7 @@
 #include <fmt/format.h>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <variant>
 
 namespace tightloop::train {
@@ -38,6 +40,8 @@ class ArraySamples final : public data::Samples {
       if (rows_of(columns_[c]) != rows_)
         throw Error(fmt::format("data: field '{}' has {} rows, field '{}' has {}", fields_[c].name,
                                 rows_of(columns_[c]), fields_[0].name, rows_));
+    for (const Column& c : columns_)
+      if (const Array* a = std::get_if<Array>(&c)) files_.add(a->bytes());
   }
 
   std::int64_t size() const override { return rows_; }
@@ -51,12 +55,16 @@ class ArraySamples final : public data::Samples {
       else
         std::get<io::NpyRows>(columns_[c]).read(i, out[c]);
     }
+    const std::lock_guard guard(lock_);
+    files_.check();
   }
 
  private:
   std::vector<Column> columns_;
   std::vector<data::SampleField> fields_;
   std::int64_t rows_;
+  mutable std::mutex lock_;
+  mutable MappedFiles files_;
 };
 
 }  // namespace

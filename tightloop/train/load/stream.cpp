@@ -264,6 +264,8 @@ std::optional<LoadedData> load_streams(const Job& job, nn::TargetKind target, Ob
   const Files files = npy_files(job, job.data.train.empty() ? "" : path, {}, true);
   const Kind kind = kind_of(job, job.data.train.empty() ? "" : path, files);
   if (kind == Kind::none) {
+    if (!path.empty() && !job.data.train.empty() && !fs::exists(path))
+      return std::nullopt;  // said by the reader
     if (job.data.memory == "stream" || job.data.images.given)
       throw Error(
           fmt::format("{}: data.{} is for a folder of images, tar shards and NPY files; data.train is none",

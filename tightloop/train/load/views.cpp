@@ -32,6 +32,8 @@ std::vector<double> sampler_weights(const Job& job, const LoadedData& loaded, co
   const Value* given = sampler.options.find("column");
   const std::string name = given != nullptr ? *given->as<std::string>() : job.data.target[0].name;
   const bool balanced = sampler.name == "balanced";
+  if (!balanced && data::rule_for(loaded.columns, name).type == data::ColumnType::category)
+    throw Error(fmt::format("column '{}' holds categories; weights are numbers", name));
   const Array column = column_of(name, balanced);
   std::vector<std::int64_t> rows = part.rows;
   if (rows.empty())

@@ -85,6 +85,8 @@ void LogHub::run() {
   for (bool last = false; !last;) {
     wake_.wait_for(lock, kPause, [this] { return closing_; });
     last = closing_;
+    // What is written from here on belongs behind messages that are yet to come.
+    const std::uint64_t written = recorder_ == nullptr ? 0 : recorder_->written();
     const std::vector<Message> messages = std::exchange(messages_, {});
     lock.unlock();
     std::size_t bytes = 0;
@@ -93,7 +95,7 @@ void LogHub::run() {
       tell(m.tell);
       bytes += m.bytes;
     }
-    if (recorder_ != nullptr) pass_on(recorder_->written());
+    pass_on(written);
     tell([](Logger& logger) { logger.flush(); });
     lock.lock();
     bytes_waiting_ -= bytes;
