@@ -146,7 +146,7 @@ TEST_F(LoadStream, WhatDoesNotFitAFolderIsNamed) {
                "write target = { kind = \"class\" }");
   EXPECT_ERROR(load_data(job("train = \"set\"\n" + kImages), nn::TargetKind::values),
                "the loss takes values");
-  EXPECT_ERROR(load("train = \"nowhere\"\nimages = { size = 3 }\n" + kImages), "data.train is none");
+  EXPECT_ERROR(load("train = \"nowhere\"\nimages = { size = 3 }\n" + kImages), "nowhere': No such file");
   add("set/c/5.jpg", "cut.jpg");
   EXPECT_ERROR(load("train = \"set\"\n" + kImages), "5.jpg: the JPEG is damaged or cut short");
   const LoadedData skipped = load("train = \"set\"\non_error = \"skip\"\n" + kImages);
