@@ -52,6 +52,7 @@ def table():
 class Runs:
     def __init__(self, command, folder, seed):
         self.command, self.folder, self.draw = command, folder, random.Random(seed)
+        self.resumed = 0
         (folder / "train.csv").write_text(table())
         (folder / "job.toml").write_text(JOB)
 
@@ -72,10 +73,15 @@ class Runs:
         found = sorted((self.folder / out / "checkpoints").glob("step-*.safetensors"))
         return found[-1].name if found else ""
 
+    def resume(self, out):
+        """The option, where there is a checkpoint to go on from; counts how often."""
+        found = bool(self.newest(out))
+        self.resumed += found
+        return ["--resume"] if found else []
+
     def kill_once(self, out, longest):
         """False when the run ended before it was killed."""
-        resume = ["--resume"] if self.newest(out) else []
-        process = self.start(out, *resume)
+        process = self.start(out, *self.resume(out))
         time.sleep(self.draw.uniform(0.02, longest))
         process.send_signal(signal.SIGKILL)
         said = process.communicate()[0]
@@ -97,7 +103,7 @@ def main():
         began = time.time()
         runs.finish("whole")
         longest = time.time() - began
-        whole, kills, ended, number, resumed = runs.bytes_of("whole"), 0, 0, 0, 0
+        whole, kills, ended, number = runs.bytes_of("whole"), 0, 0, 0
         while kills < arguments.kills:
             out = f"run{number}"
             number += 1
@@ -107,14 +113,13 @@ def main():
                 kills += 1
             finished = (runs.folder / out / "model.safetensors").exists()
             if not finished:
-                resume = ["--resume"] if runs.newest(out) else []
-                resumed += bool(resume)
-                runs.finish(out, *resume)
+                runs.finish(out, *runs.resume(out))
             ended += 1
             if runs.bytes_of(out) != whole:
                 print(f"{out}: the weights differ from those of the run that nobody killed")
                 return 1
-        print(f"{kills} kills in {ended} runs, {resumed} of which finished from a checkpoint; all weights are the same")
+        print(f"{kills} kills in {ended} runs, which went on from a checkpoint {runs.resumed} times; all weights "
+              "are the same")
     return 0
 
 
