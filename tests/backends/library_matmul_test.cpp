@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <omp.h>
-#include <tightloop/backends/cpu/library/matmul.h>
+#include <tightloop/backends/cpu/library/low_matmul.h>
 #include <tightloop/backends/cpu/runtime/team.h>
+#include <tightloop/base/half.h>
 
 #include <algorithm>
 #include <array>
@@ -86,6 +87,39 @@ TEST(LibraryMatmul, IsTheProduct) {
   for (const auto& shape : kShapes) {
     Operands o(shape);
     library_matmul(shape, o.a.data(), o.b.data(), o.c.data());
+    expect_product(shape, o);
+  }
+}
+
+// bf16 runs on few processors; the same code multiplies f32.
+TEST(LibraryMatmul, ByPrimitivesIsTheProductToo) {
+  for (auto shape : kShapes) {
+    shape.batch = 2;
+    shape = padded(shape, 3);
+    for (const std::int64_t parts : {1, 3}) {
+      Operands o(shape);
+      for (std::int64_t part = 0; part < parts; ++part)
+        library_low_matmul_part(shape, tightloop::DType::f32, o.a.data(), o.b.data(), o.c.data(), part,
+                                parts);
+      expect_product(shape, o);
+    }
+  }
+}
+
+TEST(LibraryMatmul, ByPrimitivesReadsBf16WhereTheProcessorDoes) {
+  if (!library_computes(tightloop::DType::bf16)) GTEST_SKIP() << "no AVX512-BF16";
+  for (const auto& shape : kShapes) {
+    Operands o(shape);
+    const auto halves = [](std::vector<float>& values) {
+      std::vector<std::uint16_t> out;
+      for (float& v : values) {
+        out.push_back(tightloop::to_bf16(v));
+        v = tightloop::from_bf16(out.back());
+      }
+      return out;
+    };
+    const auto a = halves(o.a), b = halves(o.b);
+    library_low_matmul_part(shape, tightloop::DType::bf16, a.data(), b.data(), o.c.data(), 0, 1);
     expect_product(shape, o);
   }
 }

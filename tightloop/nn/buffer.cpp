@@ -8,4 +8,10 @@ Buffer::Buffer(Array initial) : initial_(initial.clone()), variable_(std::move(i
 
 void Buffer::update(const Tensor& next) const { variable_.assign(stop_gradient(cast(next, type().dtype))); }
 
+void Buffer::to(DType dtype) {
+  if (dtype == type().dtype || !is_floating(type().dtype)) return;
+  variable_ = Variable(variable_.array().cast(dtype), name());
+  initial_ = initial_.cast(dtype);
+}
+
 }  // namespace tightloop

@@ -29,6 +29,8 @@ class Buffer {
   void update(const Tensor& next) const;
   /// Throws Error unless `value` has this type exactly.
   void assign(const Array& value) const { variable_.set(value.clone()); }
+  /// Another type from now on, as Parameter::to(); counters stay as they are.
+  void to(DType dtype);
   /// Back to the initial value.
   void reset() const { variable_.set(initial_.clone()); }
 

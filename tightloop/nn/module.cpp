@@ -147,6 +147,10 @@ void Module::initialize(std::uint64_t seed) {
   for (const auto& b : buffers()) b.buffer->reset();
 }
 
+void Module::to(DType dtype) {
+  for (const NamedState& s : states()) s.parameter != nullptr ? s.parameter->to(dtype) : s.buffer->to(dtype);
+}
+
 void Module::freeze(bool frozen) {
   for (const auto& p : parameters()) p.parameter->freeze(frozen);
 }

@@ -103,6 +103,8 @@ class Module {
   std::int64_t trainable_count();
   /// Draws every parameter anew, parameter i from stream i of `seed`, and resets the buffers.
   void initialize(std::uint64_t seed);
+  /// Every parameter and floating buffer in another type, as torch.nn.Module.to(): before training.
+  void to(DType dtype);
   /// Frozen parameters take no part in training. Buffers are not frozen: as in PyTorch, a frozen BatchNorm
   /// still follows the batches in training.
   void freeze(bool frozen = true);

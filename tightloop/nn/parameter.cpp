@@ -51,6 +51,12 @@ void Parameter::initialize(nn::Draw draw) {
   state().has_value = true;
 }
 
+void Parameter::to(DType dtype) {
+  if (dtype == type().dtype) return;
+  zeros_of({}, dtype);
+  state().variable = Variable(variable().array().cast(dtype), name());
+}
+
 void Parameter::assign(const Array& value) {
   variable().set(value.clone());
   state().has_value = true;

@@ -42,6 +42,10 @@ class Parameter {
   /// Throws Error unless `value` has this type exactly: no reshaping, no conversion.
   void assign(const Array& value);
 
+  /// Another type from now on; the value is converted. A new variable: not while programs use the old one.
+  /// Throws Error for types that are not floating.
+  void to(DType dtype);
+
   bool frozen() const { return state().frozen; }
   void freeze(bool frozen = true) { state().frozen = frozen; }
   /// What holds the value; known by its id() also to programs.

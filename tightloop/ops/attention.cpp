@@ -194,6 +194,7 @@ const ir::OpDef& attention_op() {
       .infer = infer,
       .evaluate = [](const EvalArgs& e) { Rows(e).compute(); },
       .vjp = vjp,
+      .precision = ir::Precision::low,
       .samples = samples,
   };
   return op;

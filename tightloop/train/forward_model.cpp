@@ -91,7 +91,12 @@ Tensor ForwardModel::operator()(std::span<const Tensor> inputs) {
 }
 
 Model ForwardModel::model() {
-  return {this, [this](std::span<const Tensor> inputs) { return (*this)(inputs); }};
+  return {this, [this](std::span<const Tensor> inputs) { return (*this)(inputs); }, precision_};
+}
+
+void ForwardModel::set_precision(const Precision& precision) {
+  precision_ = precision;
+  if (precision.type == DType::f64) to(DType::f64);
 }
 
 bool ForwardModel::knows(std::string_view kind) const { return nn::find_layer_or_model(kind) != nullptr; }

@@ -31,6 +31,8 @@ class ForwardModel final : public nn::Module, private forward::Layers {
   Tensor operator()(std::span<const Tensor> inputs);
   /// For the trainer; this model must outlive it.
   Model model();
+  /// In which types model() computes. f64 is that of the parameters too.
+  void set_precision(const Precision& precision);
   /// [B, ...]
   const TensorType& output() const { return output_; }
 
@@ -52,6 +54,7 @@ class ForwardModel final : public nn::Module, private forward::Layers {
   std::vector<Free> free_;
   std::vector<std::pair<std::string, std::unique_ptr<nn::Layer>>> layers_;
   TensorType output_;
+  Precision precision_;
 };
 
 }  // namespace tightloop::train

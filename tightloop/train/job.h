@@ -4,6 +4,7 @@
 #include <tightloop/data/window.h>
 #include <tightloop/optim/gradient_rules.h>
 #include <tightloop/train/batch_limit.h>
+#include <tightloop/train/precision.h>
 #include <tightloop/train/stages.h>
 #include <tightloop/train/value.h>
 #include <tightloop/train/weights.h>
@@ -155,6 +156,7 @@ struct Job {
     std::int64_t log_every = -1;  ///< steps; -1: as seldom as keeps logs small
     std::int64_t threads = 0;     ///< 0: chosen by the machine
     std::string backend = "compiled";
+    Precision precision;
     BatchLimit limit_batches, limit_validation_batches;
     std::int64_t overfit_batches = 0;  ///< 0: no
     std::optional<std::int64_t> sanity_check;

@@ -102,6 +102,7 @@ TrainerOptions options_of(const Job& job) {
   o.callbacks = job_callbacks(job);
   o.unfreeze = job.train.unfreeze;
   o.frozen_norm_evaluates = job.train.frozen_norm == "evaluate";
+  o.precision = job.train.precision;
   o.compile.threads = static_cast<int>(job.train.threads);
   o.compile.backend = job.train.backend == "reference" ? Backend::reference : Backend::cpu;
   return o;
@@ -243,6 +244,9 @@ PreparedJob prepare(const Job& given, Observer* observer, std::optional<LoadedDa
   auto model = std::make_unique<ForwardModel>(job.model, data.model_inputs());
   check_classes(job, data.classes, model->output());
   model->initialize(static_cast<std::uint64_t>(job.seed));
+  const ChosenPrecision precision = on_this_machine(job.train.precision);
+  if (!precision.note.empty()) notes.push_back(precision.note);
+  model->set_precision(precision.precision);
   add_groups(job, *model, *optimizer);
   freeze(job, *model);
   if (!job.model.weights.empty()) {
@@ -252,6 +256,7 @@ PreparedJob prepare(const Job& given, Observer* observer, std::optional<LoadedDa
   }
   TrainerOptions options = options_of(job);
   options.metrics = names;
+  options.precision = precision.precision;
   placed(job.source, [&] { check(options); });
   return {job,
           std::move(data),
@@ -339,6 +344,7 @@ void make_model(TrainedModel& trained, const DataPart& part) {
                   .split = {},
                   .classes = {}};
   trained.model = std::make_unique<ForwardModel>(trained.run.job.model, like.model_inputs());
+  trained.model->set_precision(on_this_machine(trained.run.job.train.precision).precision);
   load_weights(*trained.model, trained.run.model_path);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <tightloop/base/error.h>
 #include <tightloop/nn/module.h>
+#include <tightloop/train/precision.h>
 
 #include <functional>
 #include <span>
@@ -17,6 +18,7 @@ using ForwardFn = std::function<Tensor(std::span<const Tensor> inputs)>;
 struct Model {
   nn::Module* module = nullptr;
   ForwardFn forward;
+  Precision precision = {};  ///< in which types it computes
 };
 
 namespace detail {
@@ -38,7 +40,8 @@ bool call_with(M& module, std::span<const Tensor> x, Tensor& out, std::index_seq
 /// another number of inputs than it takes throws Error.
 template <class M>
 Model model_of(M& module) {
-  return {&module, [&module](std::span<const Tensor> x) {
+  return {&module,
+          [&module](std::span<const Tensor> x) {
             Tensor out;
             const bool called = detail::call_with(module, x, out, std::make_index_sequence<1>()) ||
                                 detail::call_with(module, x, out, std::make_index_sequence<2>()) ||
@@ -50,7 +53,8 @@ Model model_of(M& module) {
               throw Error("the model's operator() does not take the " + std::to_string(x.size()) +
                           " inputs of the data set; the last field is the target");
             return out;
-          }};
+          },
+          {}};
 }
 
 }  // namespace tightloop::train

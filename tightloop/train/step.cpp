@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/engine/autocast.h>
 #include <tightloop/engine/gradients.h>
 #include <tightloop/engine/trace.h>
 #include <tightloop/ops/functions.h>
@@ -178,12 +179,34 @@ std::vector<nn::Module::NamedParameter> named_parameters(const Model& model) {
   return model.module == nullptr ? std::vector<nn::Module::NamedParameter>() : model.module->parameters();
 }
 
+/// `prediction`, and what was checked and assigned while it was traced, as `precision` computes it.
+Tensor mixed(const Precision& precision, Tensor prediction) {
+  if (!precision.is_mixed()) return prediction;
+  std::vector<Tensor> values{std::move(prediction)};
+  std::vector<nn::Check>& checks = nn::Context::current()->checks;
+  for (const nn::Check& c : checks) values.insert(values.end(), {c.row, c.value});
+  AutocastOptions options{.low = precision.type, .between_layers = precision.level >= Precision::Level::O2};
+  if (!precision.force) options.chosen = gains_by_low;
+  values = autocast_traced(values, options);
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    checks[i].row = values[2 * i + 1];
+    checks[i].value = values[2 * i + 2];
+  }
+  return values[0];
+}
+
+std::vector<Tensor> in_f64(std::vector<Tensor> inputs) {
+  for (Tensor& x : inputs)
+    if (is_floating(x.dtype())) x = cast(x, DType::f64);
+  return inputs;
+}
+
 Tensor predict(const Model& model, const std::vector<Tensor>& inputs) {
-  Tensor y = model.forward(inputs);
+  Tensor y = model.forward(model.precision.type == DType::f64 ? in_f64(inputs) : inputs);
   if (y.rank() == 0 || y.dim(0) != Dim::batch())
     throw Error(
         fmt::format("the model's output must have one entry a row, [B, ...]; it is {}", to_string(y.type())));
-  return y;
+  return mixed(model.precision, std::move(y));
 }
 
 /// The rate of a step; a result too, where it moves.

@@ -89,8 +89,18 @@ Trainer::Trainer(TrainerOptions options, Metrics metrics)
   check(options_);
 }
 
-History Trainer::fit(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+Model Trainer::computed(Model model) const {
+  if (model.precision == Precision()) model.precision = on_this_machine(options_.precision).precision;
+  return model;
+}
+
+History Trainer::fit(const Model& asked, const nn::LossFn& loss, const optim::Optimizer& optimizer,
                      const TrainingData& given) {
+  const Model model = computed(asked);
+  if (model.precision.type == DType::f64 && model.module != nullptr) model.module->to(DType::f64);
+  if (const std::string note = on_this_machine(options_.precision).note;
+      !note.empty() && options_.observer != nullptr && model.precision == Precision())
+    options_.observer->note(note);
   check_run(model, optimizer, given, options_);
   initialize_missing(model, options_.seed);
   const TrainingData data = seen_by(options_, given);
@@ -105,8 +115,8 @@ Evaluation Trainer::evaluate(const Model& model, const nn::LossFn& loss, const D
                              const std::vector<data::FieldScale>& scales, const std::string& target) {
   initialize_missing(model, options_.seed);
   const DataSpec spec = DataSpec::of(part.data, target, scales);
-  Evaluator evaluator(model, loss, metrics_, spec, part, options_.evaluation_batch(), parameters_of(model),
-                      options_.compile);
+  Evaluator evaluator(computed(model), loss, metrics_, spec, part, options_.evaluation_batch(),
+                      parameters_of(model), options_.compile);
   Evaluation out = evaluator.run();
   for (const auto& [number, what] : evaluator.bound().skipped()) out.skipped.push_back(what);
   return out;
@@ -119,7 +129,7 @@ Array Trainer::predict(const Model& model, const DataPart& inputs,
   DataSpec spec = DataSpec::of(inputs.data, "", scales);
   spec.inputs.insert(spec.inputs.end(), spec.target.begin(), spec.target.end());
   spec.target.clear();
-  return predict_all(model, spec, inputs, options_.evaluation_batch(), options_.compile, skipped);
+  return predict_all(computed(model), spec, inputs, options_.evaluation_batch(), options_.compile, skipped);
 }
 
 }  // namespace tightloop::train

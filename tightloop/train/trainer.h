@@ -28,6 +28,7 @@ struct TrainerOptions {
   std::int64_t verify_steps = 0;          ///< first steps that run beside the interpreter
   std::vector<std::string> metrics = {};  ///< of the validation part, by name
   CompileOptions compile = {};
+  Precision precision = {};  ///< in which types the model computes, where the model itself says nothing
   Observer* observer = nullptr;
   std::function<void()> started = {};  ///< called when the first step went well
   /// Schedule of the rate, clipping, averages of the weights.
@@ -137,6 +138,9 @@ class Trainer {
   const TrainerOptions& options() const { return options_; }
 
  private:
+  /// `model` with the options' precision, unless it has one of its own.
+  Model computed(Model model) const;
+
   TrainerOptions options_;
   Metrics metrics_;
 };

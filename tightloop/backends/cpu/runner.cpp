@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tightloop/backends/cpu/library/matmul.h>
+#include <tightloop/backends/cpu/library/low_matmul.h>
 #include <tightloop/backends/cpu/plan/cost.h>
 #include <tightloop/backends/cpu/plan/windows.h>
 #include <tightloop/backends/cpu/runner.h>
@@ -32,7 +32,10 @@ LibraryConvolution library_convolution(const ir::Node& n) {
                              ? ConvolutionDirection::weight_grad
                          : n.op == &ops::convolution_op() ? ConvolutionDirection::forward
                                                           : ConvolutionDirection::input_grad;
-  return {convolution_of(n), direction, pieces ? n.type.shape[0].factor : 1};
+  return {convolution_of(n),
+          direction,
+          pieces ? n.type.shape[0].factor : 1,
+          {operand_of(&n, 0)->type.dtype, operand_of(&n, 1)->type.dtype}};
 }
 
 std::byte* aligned(std::byte* p) {
@@ -138,7 +141,11 @@ void Runner::reserve(const Sizes& sizes, int threads) {
 
 void Runner::prepare_windows(const Sizes& sizes) {
   for (const auto& w : windows_)
-    if (w && w->library && !w->library->prepare(w->batch.value(sizes))) w->library.reset();
+    if (w && w->library && !w->library->prepare(w->batch.value(sizes))) {
+      require(!w->library->reads_low(),
+              "oneDNN has no convolution of this shape, and its inputs are not f32");
+      w->library.reset();
+    }
 }
 
 void Runner::attach_scratch() {
@@ -285,10 +292,15 @@ void Runner::run_library(const ir::Node* matmul, const Worker& worker, int part,
   const std::int64_t m = side(shape, 2), n = side(shape, 1), depth = side(a, ta ? 2 : 1);
   if (m * n == 0) return;
   const std::int64_t batch = shape.count(sizes) / (m * n);
-  library_matmul_part(dense_matmul(m, n, depth, ta, tb, batch),
-                      static_cast<const float*>(memory_of(storage_of(matmul->inputs[0].id()), worker)),
-                      static_cast<const float*>(memory_of(storage_of(matmul->inputs[1].id()), worker)),
-                      static_cast<float*>(memory_of(matmul, worker)), part, parts);
+  const LibraryMatmul product = dense_matmul(m, n, depth, ta, tb, batch);
+  const void *left = memory_of(operand_of(matmul, 0), worker),
+             *right = memory_of(operand_of(matmul, 1), worker);
+  auto* out = static_cast<float*>(memory_of(matmul, worker));
+  if (library_reads_low(matmul))
+    library_low_matmul_part(product, DType::bf16, left, right, out, part, parts);
+  else
+    library_matmul_part(product, static_cast<const float*>(left), static_cast<const float*>(right), out, part,
+                        parts);
 }
 
 void Runner::run_window(std::size_t kernel, const Worker& worker, int part, int parts) {
@@ -296,12 +308,11 @@ void Runner::run_window(std::size_t kernel, const Worker& worker, int part, int 
   const ir::Node* node = plan_.schedule.kernels[kernel].roots[0];
   const std::int64_t batch = window.batch.value({worker.context.batch, worker.context.rows});
   const auto input = [&](std::size_t i) -> const void* {
-    return i < node->inputs.size() ? memory_of(storage_of(node->inputs[i].id()), worker) : nullptr;
+    return i < node->inputs.size() ? memory_of(operand_of(node, i), worker) : nullptr;
   };
   void* out = memory_of(node, worker);
   if (window.library)
-    window.library->run(batch, static_cast<const float*>(input(0)), static_cast<const float*>(input(1)),
-                        static_cast<float*>(out), part, parts,
+    window.library->run(batch, input(0), input(1), static_cast<float*>(out), part, parts,
                         static_cast<std::size_t>(&worker - workers_.data()));
   else
     window.loops.run(batch, input(0), input(1), out, part, parts);

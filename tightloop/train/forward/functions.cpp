@@ -165,6 +165,7 @@ constexpr Function kFunctions[] = {
     {"full(shape, value)", [](const Call& c) { return full(fixed_shape(c, 0), c.number(1)); }},
     {"cast(x, dtype)", [](const Call& c) { return cast(c.tensor(0), dtype(c, 1)); }},
     {"stop_gradient(x)", unary<stop_gradient>},
+    {"f32(x)", [](const Call& c) { return c.tensor(0); }},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/engine/autocast.h>
 #include <tightloop/ops/functions.h>
 #include <tightloop/train/forward/functions.h>
 #include <tightloop/train/forward/source.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace tightloop::train::forward {
@@ -128,6 +130,8 @@ class Tracer {
   Term call(const Expr& e) {
     const Function* function = find_function(e.text);
     if (function == nullptr && !layers_.knows(e.text)) unknown_function(e);
+    std::optional<InF32> region;
+    if (e.text == "f32") region.emplace();
     Term::List terms = list(e.parts);
     if (function == nullptr) return layer(e, std::move(terms));
     return placed(e.at, [&] {

@@ -141,6 +141,37 @@ Key callback_key(std::string_view meaning) {
           }};
 }
 
+/// "bf16", or { type, level, force }.
+Precision precision(const Value& v) {
+  const auto* table = v.as<Value::Table>();
+  if (table == nullptr) return precision_named(one_of(v, {"f32", "f64", "bf16", "f16", "O0", "O1", "O2", "O3"}));
+  Precision out;
+  for (const auto& [key, value] : *table) {
+    if (key == "type")
+      out.type = precision_named(one_of(value, {"f32", "bf16", "f16"})).type;
+    else if (key == "level")
+      out.level = precision_named(one_of(value, {"O0", "O1", "O2", "O3"})).level;
+    else if (key == "force")
+      out.force = flag(value);
+    else
+      fail(value, "is no key of train.precision; use type, level and force" +
+                      suggestion(key, {"type", "level", "force"}));
+  }
+  if (out.type == DType::f64 && v.find("level") != nullptr)
+    fail(v, "asks for f64 and for a level: f64 has no levels, which mix f32 with bf16 or f16");
+  return out;
+}
+
+Value precision_value(const Job& j) {
+  const Precision& p = j.train.precision;
+  if (!p.is_mixed()) return Value{to_string(p)};
+  if (!p.force && p.level == Precision::Level::O1) return Value{to_string(p)};
+  Value::Table table{{"type", std::string(name(p.type))},
+                     {"level", "O" + std::to_string(static_cast<int>(p.level))}};
+  if (p.force) table.emplace_back("force", true);
+  return Value{table};
+}
+
 }  // namespace
 
 std::vector<Key> train_keys() {
@@ -172,6 +203,9 @@ std::vector<Key> train_keys() {
       {"train.accumulate", "batches whose gradients make one update", false,
        [](const Value& v, Job& j) { j.train.accumulate = whole(v, 1); },
        [](const Job& j) { return Value{j.train.accumulate}; }},
+      {"train.precision",
+       "types that the model computes in: f32, f64, bf16, f16, O0 to O3, or { type, level, force }", false,
+       [](const Value& v, Job& j) { j.train.precision = precision(v); }, precision_value},
       {"train.freeze", "parameters that stay as they are: a pattern or a list of patterns", false,
        [](const Value& v, Job& j) {
          j.train.freeze = texts(v, "a pattern such as \"conv*\", or a list of patterns");

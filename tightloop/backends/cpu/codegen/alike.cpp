@@ -27,8 +27,10 @@ class Writer {
   void write(const Node* n) {
     if (numbers_.contains(n)) return;
     const bool outside = is_input(n) || (plan_.schedule.is_root(n) && !own_.contains(n));
-    if (!outside)
-      for (const Tensor& t : n->inputs) write(t.id());
+    for (std::size_t i = 0; !outside && i < n->inputs.size(); ++i) {
+      if (n->op->kind == ir::OpKind::contraction) write(operand_of(n, i));
+      write(n->inputs[i].id());
+    }
     numbers_.emplace(n, numbers_.size());
     text_ += (outside ? std::string("@") : std::string(n->op->name)) + to_string(n->type);
     if (is_input(n)) text_ += ir::input_role(*n);

@@ -26,8 +26,10 @@ class MatmulEmitter {
     if (n_.is(1)) tile_.lanes = 1, tile_.vectors = 1;
     if (n_.is_static() && n_.factor <= tile_.lanes) tile_.vectors = 1;
     tile_.pitch = tile_.vectors;
+    tile_.a = operand_of(node_, 0)->type.dtype;
+    tile_.b = operand_of(node_, 1)->type.dtype;
     element_ = element_type(k.ir().getContext(), tile_.dtype);
-    panels_ = k.plan().in_panels.contains(storage_of(node_->inputs[1].id()));
+    panels_ = k.plan().in_panels.contains(operand_of(node_, 1));
     fetched_ = large_companions();
   }
 
@@ -199,6 +201,7 @@ class MatmulEmitter {
   llvm::Value* for_columns(int rows, llvm::Value* columns_left) {
     Tile tile = tile_;
     tile.rows = rows;
+    if (packed_ != nullptr) tile.b = tile.dtype;
     llvm::Module& module = *k_.function()->getParent();
     const bool may_be_whole = !n_.is_static() || n_.factor >= tile.columns();
     llvm::Function* whole =
@@ -223,7 +226,7 @@ class MatmulEmitter {
   /// Address of element [k, n] of B in panels; n is a multiple of the tile's columns.
   llvm::Value* panel_at(llvm::Value* k, llvm::Value* n) {
     auto& ir = k_.ir();
-    llvm::Value* base = k_.buffer(k_.plan().buffer_of(storage_of(node_->inputs[1].id())));
+    llvm::Value* base = k_.buffer(k_.plan().buffer_of(operand_of(node_, 1)));
     k_.stand_at(k_.level());
     llvm::Value* in_panel = ir.CreateAnd(n, k_.number(kPanelColumns - 1));
     llvm::Value* start = ir.CreateMul(ir.CreateSub(n, in_panel), k_.extent(depth_));
@@ -235,7 +238,7 @@ class MatmulEmitter {
   llvm::Value* operand(std::size_t i, llvm::Value* row, llvm::Value* column) {
     auto& ir = k_.ir();
     const Shape& shape = node_->inputs[i].shape();
-    llvm::Value* base = k_.buffer(k_.plan().buffer_of(storage_of(node_->inputs[i].id())));
+    llvm::Value* base = k_.buffer(k_.plan().buffer_of(operand_of(node_, i)));
     k_.stand_at(k_.level());
     const std::size_t rank = shape.rank();
     llvm::Value* offset = k_.number(0);
@@ -245,7 +248,7 @@ class MatmulEmitter {
     offset = ir.CreateAdd(offset, row);
     offset = ir.CreateMul(offset, k_.extent(shape[rank - 1]));
     offset = ir.CreateAdd(offset, column);
-    return ir.CreateGEP(element_, base, offset);
+    return ir.CreateGEP(memory_type(ir.getContext(), i == 0 ? tile_.a : tile_.b), base, offset);
   }
 
   /// The kernel's other roots, vector by vector of the sums of rows [first, end).

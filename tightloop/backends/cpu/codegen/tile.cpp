@@ -38,6 +38,8 @@ class TileEmitter {
     function_->addFnAttr(llvm::Attribute::NoInline);
     for (const unsigned i : {0U, 2U, 5U}) function_->addParamAttr(i, llvm::Attribute::NoAlias);
     element_ = element_type(b_.getContext(), tile.dtype);
+    a_element_ = memory_type(b_.getContext(), tile.a);
+    b_element_ = memory_type(b_.getContext(), tile.b);
     vector_ =
         tile.lanes == 1 ? element_ : llvm::FixedVectorType::get(element_, static_cast<unsigned>(tile.lanes));
   }
@@ -131,33 +133,39 @@ class TileEmitter {
   }
 
   void step(std::vector<llvm::Value*>& sums, llvm::Value* k) {
-    const llvm::Align align(size_of(tile_.dtype));
-    llvm::Value* b_row = b_.CreateGEP(element_, function_->getArg(2), b_.CreateMul(k, function_->getArg(3)));
+    llvm::Value* b_row =
+        b_.CreateGEP(b_element_, function_->getArg(2), b_.CreateMul(k, function_->getArg(3)));
     std::vector<llvm::Value*> columns;
     for (int v = 0; v < tile_.vectors; ++v) {
-      llvm::Value* p = b_.CreateConstGEP1_64(element_, b_row, static_cast<std::uint64_t>(v * tile_.lanes));
-      columns.push_back(tile_.masked ? static_cast<llvm::Value*>(b_.CreateMaskedLoad(
-                                           vector_, p, align, masks_[static_cast<std::size_t>(v)],
-                                           llvm::Constant::getNullValue(vector_)))
-                                     : b_.CreateAlignedLoad(vector_, p, align));
+      llvm::Value* p = b_.CreateConstGEP1_64(b_element_, b_row, static_cast<std::uint64_t>(v * tile_.lanes));
+      columns.push_back(load_vector(p, tile_.masked ? masks_[static_cast<std::size_t>(v)] : nullptr));
     }
+    llvm::Value* a_stride = function_->getArg(1);
     for (int m = 0; m < tile_.rows; ++m) {
       llvm::Value* row = b_.getInt64(static_cast<std::uint64_t>(m));
-      llvm::Value* p =
-          tile_.a_transposed
-              ? b_.CreateGEP(
-                    element_,
-                    b_.CreateGEP(element_, function_->getArg(0), b_.CreateMul(k, function_->getArg(1))), row)
-              : b_.CreateGEP(
-                    element_,
-                    b_.CreateGEP(element_, function_->getArg(0), b_.CreateMul(row, function_->getArg(1))), k);
-      llvm::Value* a = b_.CreateAlignedLoad(element_, p, align);
+      llvm::Value* line = b_.CreateGEP(a_element_, function_->getArg(0),
+                                       b_.CreateMul(tile_.a_transposed ? k : row, a_stride));
+      llvm::Value* p = b_.CreateGEP(a_element_, line, tile_.a_transposed ? row : k);
+      llvm::Value* a =
+          s_.from_memory(b_.CreateAlignedLoad(a_element_, p, llvm::Align(size_of(tile_.a))), tile_.a);
       if (tile_.lanes > 1) a = b_.CreateVectorSplat(static_cast<unsigned>(tile_.lanes), a);
       for (int v = 0; v < tile_.vectors; ++v) {
         llvm::Value*& sum = sums[static_cast<std::size_t>(m * tile_.vectors + v)];
         sum = multiply_add(a, columns[static_cast<std::size_t>(v)], sum);
       }
     }
+  }
+
+  /// Columns of B; those that a mask leaves out are 0.
+  llvm::Value* load_vector(llvm::Value* p, llvm::Value* mask) {
+    llvm::Type* type = tile_.lanes == 1
+                           ? b_element_
+                           : llvm::FixedVectorType::get(b_element_, static_cast<unsigned>(tile_.lanes));
+    const llvm::Align align(size_of(tile_.b));
+    llvm::Value* raw = mask != nullptr ? static_cast<llvm::Value*>(b_.CreateMaskedLoad(
+                                             type, p, align, mask, llvm::Constant::getNullValue(type)))
+                                       : b_.CreateAlignedLoad(type, p, align);
+    return s_.from_memory(raw, tile_.b);
   }
 
   llvm::Value* multiply_add(llvm::Value* a, llvm::Value* b, llvm::Value* c) {
@@ -176,15 +184,23 @@ class TileEmitter {
   VectorBuilder s_;
   llvm::Function* function_;
   llvm::Type* element_ = nullptr;
+  llvm::Type *a_element_ = nullptr, *b_element_ = nullptr;  ///< as they lie in memory
   llvm::Type* vector_ = nullptr;
   std::vector<llvm::Value*> masks_;
 };
+
+/// "f32", or "f32_bf16_f32" of operands stored in other types.
+std::string names_of(const Tile& t) {
+  std::string all(name(t.dtype));
+  if (t.a != t.dtype || t.b != t.dtype) all += "_" + std::string(name(t.a)) + "_" + std::string(name(t.b));
+  return all;
+}
 
 }  // namespace
 
 Tile best_tile(const Target& target, DType dtype) {
   Tile t;
-  t.dtype = dtype;
+  t.dtype = t.a = t.b = dtype;
   t.lanes = target.lanes(static_cast<int>(size_of(dtype)));
   t.rows = target.vector_registers >= 32 ? 8 : 6;
   return t;
@@ -198,7 +214,7 @@ llvm::FunctionType* tile_function_type(llvm::LLVMContext& c) {
 
 llvm::Function* tile_function(llvm::Module& module, const Target& target, SharedFunctions& shared,
                               const Tile& t) {
-  const std::string symbol = "tile_" + std::string(name(t.dtype)) + "_" + std::to_string(t.rows) + "x" +
+  const std::string symbol = "tile_" + names_of(t) + "_" + std::to_string(t.rows) + "x" +
                              std::to_string(t.vectors) + "x" + std::to_string(t.lanes) +
                              (t.pitch == t.vectors ? "" : "_p" + std::to_string(t.pitch)) +
                              (t.masked ? "_masked" : "") + (t.a_transposed ? "_t" : "");
@@ -215,15 +231,18 @@ llvm::FunctionType* pack_function_type(llvm::LLVMContext& c) {
 
 llvm::Function* pack_function(llvm::Module& module, const Target& target, SharedFunctions& shared,
                               const Tile& tile) {
-  const std::string symbol = "pack_" + std::string(name(tile.dtype)) + "_" + std::to_string(tile.columns());
+  const std::string symbol = "pack_" + std::string(name(tile.b)) + std::string(name(tile.dtype)) + "_" +
+                             std::to_string(tile.columns());
   const auto [f, known] = declared(module, pack_function_type(module.getContext()), symbol);
   if (known || !shared.claim(symbol)) return f;
   llvm::IRBuilder<> b(module.getContext());
   set_vector_width(*f, target);
   f->addFnAttr(llvm::Attribute::NoInline);
+  VectorBuilder s(b, target);
   llvm::Type* element = element_type(module.getContext(), tile.dtype);
-  auto* vector = llvm::FixedVectorType::get(element, static_cast<unsigned>(tile.lanes));
-  const llvm::Align align(size_of(tile.dtype));
+  llvm::Type* stored = memory_type(module.getContext(), tile.b);
+  auto* vector = llvm::FixedVectorType::get(stored, static_cast<unsigned>(tile.lanes));
+  const llvm::Align align(size_of(tile.dtype)), stored_align(size_of(tile.b));
   auto* entry = llvm::BasicBlock::Create(module.getContext(), "entry", f);
   auto* body = llvm::BasicBlock::Create(module.getContext(), "k", f);
   auto* done = llvm::BasicBlock::Create(module.getContext(), "done", f);
@@ -233,15 +252,15 @@ llvm::Function* pack_function(llvm::Module& module, const Target& target, Shared
   b.SetInsertPoint(body);
   llvm::PHINode* k = b.CreatePHI(b.getInt64Ty(), 2);
   k->addIncoming(b.getInt64(0), entry);
-  llvm::Value* from = b.CreateGEP(element, f->getArg(0), b.CreateMul(k, f->getArg(1)));
+  llvm::Value* from = b.CreateGEP(stored, f->getArg(0), b.CreateMul(k, f->getArg(1)));
   const auto width = static_cast<std::uint64_t>(tile.pitch * tile.lanes);
   llvm::Value* to = b.CreateGEP(element, f->getArg(3), b.CreateMul(k, b.getInt64(width)));
   for (int v = 0; v < tile.vectors; ++v) {
     const auto at = static_cast<std::uint64_t>(v * tile.lanes);
     llvm::Value* x =
-        b.CreateMaskedLoad(vector, b.CreateConstGEP1_64(element, from, at), align,
+        b.CreateMaskedLoad(vector, b.CreateConstGEP1_64(stored, from, at), stored_align,
                            masks[static_cast<std::size_t>(v)], llvm::Constant::getNullValue(vector));
-    b.CreateAlignedStore(x, b.CreateConstGEP1_64(element, to, at), align);
+    b.CreateAlignedStore(s.from_memory(x, tile.b), b.CreateConstGEP1_64(element, to, at), align);
   }
   llvm::Value* next = b.CreateAdd(k, b.getInt64(1));
   k->addIncoming(next, body);

@@ -13,6 +13,7 @@ namespace tightloop::backends::cpu {
 /// A block of a matrix product held in registers: rows × (vectors · lanes) sums over K.
 struct Tile {
   DType dtype = DType::f32;
+  DType a = DType::f32, b = DType::f32;  ///< what the operands are stored as: dtype, bf16 or f16
   int rows = 8;
   int vectors = 2;
   int lanes = 16;

@@ -42,18 +42,22 @@ void clear(float* c, std::int64_t rows, std::int64_t columns, std::int64_t lead)
   for (std::int64_t r = 0; r < rows; ++r) std::fill_n(c + r * lead, columns, 0.0f);
 }
 
-void multiply_block(const LibraryMatmul& s, const Grid& grid, std::int64_t block, const float* a,
-                    const float* b, float* c) {
+MatmulBlock block_of(const LibraryMatmul& s, const Grid& grid, std::int64_t block) {
   const std::int64_t matrix = block / (grid.down * grid.across);
   const std::int64_t row = block / grid.across % grid.down * grid.rows;
   const std::int64_t column = block % grid.across * grid.columns;
-  const std::int64_t rows = std::min(grid.rows, s.m - row), columns = std::min(grid.columns, s.n - column);
-  a += matrix * s.stride_a + row * (s.transpose_a ? 1 : s.lead_a);
-  b += matrix * s.stride_b + column * (s.transpose_b ? s.lead_b : 1);
-  c += matrix * s.stride_c + row * s.lead_c + column;
-  if (s.k == 0) return clear(c, rows, columns, s.lead_c);
-  const auto status = dnnl_sgemm(s.transpose_a ? 'T' : 'N', s.transpose_b ? 'T' : 'N', rows, columns, s.k,
-                                 1.0f, a, s.lead_a, b, s.lead_b, 0.0f, c, s.lead_c);
+  return {std::min(grid.rows, s.m - row), std::min(grid.columns, s.n - column),
+          matrix * s.stride_a + row * (s.transpose_a ? 1 : s.lead_a),
+          matrix * s.stride_b + column * (s.transpose_b ? s.lead_b : 1),
+          matrix * s.stride_c + row * s.lead_c + column};
+}
+
+void multiply_block(const LibraryMatmul& s, const MatmulBlock& block, const float* a, const float* b,
+                    float* c) {
+  if (s.k == 0) return clear(c + block.c, block.rows, block.columns, s.lead_c);
+  const auto status =
+      dnnl_sgemm(s.transpose_a ? 'T' : 'N', s.transpose_b ? 'T' : 'N', block.rows, block.columns, s.k, 1.0f,
+                 a + block.a, s.lead_a, b + block.b, s.lead_b, 0.0f, c + block.c, s.lead_c);
   require(status == dnnl_success, "oneDNN's sgemm failed");
 }
 
@@ -67,13 +71,17 @@ LibraryMatmul dense_matmul(std::int64_t m, std::int64_t n, std::int64_t k, bool 
 
 std::int64_t library_matmul_blocks(const LibraryMatmul& shape) { return Grid(shape).blocks; }
 
+MatmulBlock library_matmul_block(const LibraryMatmul& shape, std::int64_t i) {
+  return block_of(shape, Grid(shape), i);
+}
+
 void library_matmul_part(const LibraryMatmul& shape, const float* a, const float* b, float* c,
                          std::int64_t part, std::int64_t parts) {
   const Grid grid(shape);
   const OneThread alone;
   const std::int64_t end = grid.blocks * (part + 1) / parts;
   for (std::int64_t block = grid.blocks * part / parts; block < end; ++block)
-    multiply_block(shape, grid, block, a, b, c);
+    multiply_block(shape, block_of(shape, grid, block), a, b, c);
 }
 
 void library_matmul(const LibraryMatmul& shape, const float* a, const float* b, float* c) {

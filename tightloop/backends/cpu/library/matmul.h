@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tightloop/base/dtype.h>
+
 #include <cstdint>
 
 namespace tightloop::backends::cpu {
@@ -22,6 +24,14 @@ LibraryMatmul dense_matmul(std::int64_t m, std::int64_t n, std::int64_t k, bool 
 
 /// Into how many blocks of C the product is cut. The shape alone decides, never the number of threads.
 std::int64_t library_matmul_blocks(const LibraryMatmul& shape);
+
+/// One block of C, with the offsets of its first elements.
+struct MatmulBlock {
+  std::int64_t rows, columns;
+  std::int64_t a, b, c;
+};
+/// Block `i` of library_matmul_blocks().
+MatmulBlock library_matmul_block(const LibraryMatmul& shape, std::int64_t i);
 
 /// The share of part `part` of `parts`: consecutive whole blocks, computed on the calling thread alone. The
 /// parts together write the same bits whatever `parts` is. More parts than blocks leave some without work.

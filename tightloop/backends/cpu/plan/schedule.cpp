@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/backends/cpu/library/low_matmul.h>
 #include <tightloop/backends/cpu/plan/assembly.h>
 #include <tightloop/backends/cpu/plan/batchwise.h>
 #include <tightloop/backends/cpu/plan/cost.h>
@@ -27,6 +28,31 @@ bool is_identity(const Node* n) { return is_op(n, ops::stop_gradient_op()); }
 /// Its inputs are whole arrays in memory, not values computed in its loops.
 bool reads_memory(const Node* n) { return n->op->kind == OpKind::contraction || is_window(n); }
 
+bool is_low(DType d) { return d == DType::bf16 || d == DType::f16; }
+
+/// A value that was rounded to bf16 or f16, as f32.
+bool is_widening(const Node* n) {
+  return is_op(n, ops::cast_op()) && n->type.dtype == DType::f32 && is_low(n->inputs[0].dtype());
+}
+
+/// What is rounded to half its bytes is stored so, and read so by all.
+bool is_narrowing(const Node* n) { return is_op(n, ops::cast_op()) && is_low(n->type.dtype); }
+
+bool swaps_last_two(const Node* n) {
+  if (!is_op(n, ops::transpose_op())) return false;
+  const auto& perm = n->attrs.at<ir::Ints>("perm");
+  const auto count = static_cast<std::int64_t>(perm.size());
+  for (std::int64_t i = 0; i < count; ++i)
+    if (perm[static_cast<std::size_t>(i)] != (i == count - 2 ? count - 1 : i == count - 1 ? count - 2 : i))
+      return false;
+  return count >= 2;
+}
+
+/// Blocks are transposed from memory alone.
+bool is_transposed_widening(const Node* n) {
+  return swaps_last_two(n) && is_widening(storage_of(n->inputs[0].id()));
+}
+
 bool moves_only_ones(const Node* transposed) {
   std::int64_t last = -1;
   for (const std::int64_t from : transposed->attrs.at<ir::Ints>("perm")) {
@@ -44,7 +70,9 @@ class RootFinder {
     for (const Node* n : order_) {
       if (computes_as_root(n)) roots_.insert(n);
       if (reads_memory(n))
-        for (const Tensor& t : n->inputs) add(storage_of(t.id()));
+        for (std::size_t i = 0; i < n->inputs.size(); ++i) add(operand_of(n, i));
+      if (is_narrowing(n)) add(n);
+      if (is_transposed_widening(n)) add(storage_of(n->inputs[0].id()));
       if (is_assembly(n))
         for (const Tensor& t : n->inputs) add(t.id());
     }
@@ -174,12 +202,7 @@ class Clusterer {
   bool is_block_transpose(const Node* r) const {
     if (!is_op(r, ops::transpose_op()) || size_of(r->type.dtype) != 4) return false;
     const Node* from = storage_of(r->inputs[0].id());
-    if (!is_input(from) && !roots_.contains(from)) return false;
-    const auto& perm = r->attrs.at<ir::Ints>("perm");
-    const auto n = static_cast<std::int64_t>(perm.size());
-    for (std::int64_t i = 0; i < n; ++i)
-      if (perm[static_cast<std::size_t>(i)] != (i == n - 2 ? n - 1 : i == n - 1 ? n - 2 : i)) return false;
-    return n >= 2;
+    return (is_input(from) || roots_.contains(from)) && swaps_last_two(r);
   }
 
   bool accepts_epilogue(const Kernel& k) const {
@@ -300,6 +323,22 @@ const Node* storage_of(const Node* n) {
   return n;
 }
 
+bool library_reads_low(const Node* n) {
+  return n->inputs.size() == 2 && library_computes(DType::bf16) &&
+         std::all_of(n->inputs.begin(), n->inputs.end(), [](const Tensor& t) {
+           const Node* from = storage_of(t.id());
+           return is_widening(from) && from->inputs[0].dtype() == DType::bf16;
+         });
+}
+
+const Node* operand_of(const Node* reader, std::size_t i) {
+  const Node* n = storage_of(reader->inputs[i].id());
+  const bool reads_low = reader->op->kind == OpKind::contraction
+                             ? !goes_to_library(reader) || library_reads_low(reader)
+                             : is_library_convolution(*reader);
+  return reads_low && is_widening(n) ? storage_of(n->inputs[0].id()) : n;
+}
+
 bool is_input(const Node* n) { return is_op(n, ops::input_op()); }
 
 bool is_unit_reshape(const Node* n) {
@@ -328,8 +367,8 @@ std::vector<Leaf> leaves_of(const Node* root, const NodeSet& roots) {
   NodeSet walked_aligned;
   NodeSet walked;
   const bool keeps = root->op->kind == OpKind::elementwise || is_unit_reshape(root);
-  for (const Tensor& t : root->inputs) {
-    const Node* n = reads_memory(root) ? storage_of(t.id()) : t.id();
+  for (std::size_t i = 0; i < root->inputs.size(); ++i) {
+    const Node* n = reads_memory(root) ? operand_of(root, i) : root->inputs[i].id();
     collect_leaves(n, keeps, roots, seen, order, walked_aligned, walked);
   }
   std::vector<Leaf> out;

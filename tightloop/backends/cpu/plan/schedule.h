@@ -82,6 +82,11 @@ bool goes_to_library(const ir::Node* n);
 std::vector<Dim> squeezed(const Shape& shape);
 /// The node whose memory `n` shares: looks through reshapes (and identities).
 const ir::Node* storage_of(const ir::Node* n);
+/// Whether both operands of a library product are bf16 that it reads as they are stored.
+bool library_reads_low(const ir::Node* n);
+/// What a kernel that reads whole arrays reads as its input `i`: generated products and the library's
+/// convolutions read bf16 and f16 as they are stored, where the graph widens them.
+const ir::Node* operand_of(const ir::Node* reader, std::size_t i);
 /// A graph input: memory that exists before the step.
 bool is_input(const ir::Node* n);
 /// Reshape that only adds or drops dims of 1, or an identity.
