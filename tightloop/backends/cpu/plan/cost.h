@@ -11,6 +11,9 @@ namespace tightloop::backends::cpu {
 /// vector instructions; one stretched by a broadcast when it costs more than kStretchCost.
 inline constexpr double kShareCost = 4;
 inline constexpr double kStretchCost = 1;
+/// kShareCost of a value whose operands are stored in 16 bits: one transcendental function may be computed
+/// twice.
+inline constexpr double kLowShareCost = 48;
 
 /// A kernel does about this many instructions an element and no more: the time to compile one grows faster
 /// than its size, and values that no register holds would be stored anyway.

@@ -50,9 +50,10 @@ PhaseOrder order_in_phases(const std::vector<Kernel>& kernels, const Depends& de
   for (const int k : order)
     for (const std::size_t d : depends.edges(at(k)))
       level[at(k)] = std::max(level[at(k)], level[d] + distance(static_cast<int>(d), k));
-  // A batchwise kernel moves on to the phase of its readers, where its values need not leave the cache.
+  // A batchwise kernel moves on to the phase of its readers, where its values need not leave the cache; so
+  // does what widens, as near as it can.
   for (auto k = order.rbegin(); k != order.rend(); ++k) {
-    if (!kernels[at(*k)].batchwise) continue;
+    if (!kernels[at(*k)].batchwise && !kernels[at(*k)].late) continue;
     int latest = -1;
     for (const int reader : readers[at(*k)]) {
       const int bound = level[at(reader)] - distance(*k, reader);

@@ -103,12 +103,31 @@ class RootFinder {
       const double c = cost.of(n);
       const auto found = readers.find(n);
       const Readers r = found == readers.end() ? Readers{} : found->second;
-      const bool repeated = r.count > 1 && c > kShareCost;
+      const bool repeated = r.count > 1 && c > (comes_from_low(n) ? kLowShareCost : kShareCost);
       const bool stretched = r.stretched && c > kStretchCost && !n->type.shape.is_scalar();
       const bool needs_memory = r.reshaped;
       const bool large = c > kLargestKernel / 2;
       if (repeated || stretched || needs_memory || large) roots_.insert(n);
     }
+  }
+
+  /// Everything of its size that it is computed from is stored as bf16 or f16: storing it too would take
+  /// three times the memory.
+  bool comes_from_low(const Node* n) {
+    const auto known = from_low_.find(n);
+    if (known != from_low_.end()) return known->second;
+    bool any = false, all = true;
+    for (const Tensor& t : n->inputs) {
+      const Node* from = t.id();
+      if (!(from->type.shape.count() == n->type.shape.count())) continue;
+      const bool low =
+          is_input(from) || roots_.contains(from) ? is_low(from->type.dtype) : comes_from_low(from);
+      const bool number = from->op->kind == OpKind::source && !is_input(from);
+      const bool stretched = is_op(from, ops::broadcast_op());
+      any = any || low;
+      all = all && (low || number || stretched);
+    }
+    return from_low_[n] = any && all;
   }
 
   struct Readers {
@@ -132,6 +151,7 @@ class RootFinder {
 
   std::vector<const Node*> order_;
   NodeSet roots_;
+  std::unordered_map<const Node*, bool> from_low_;
 };
 
 /// Assigns roots to kernels greedily, in topological order, keeping the kernel graph acyclic.
@@ -168,7 +188,7 @@ class Clusterer {
     int k = -1;
     if (is_reduction(r))
       k = sibling_reduction(r, leaves);
-    else if (!computes_as_root(r) && !is_block_transpose(r))
+    else if (!computes_as_root(r) && !is_block_transpose(r) && !is_widening(r))
       k = fusable(r, leaves);
     if (k < 0) k = open(r);
     Kernel& kernel = kernels_[static_cast<std::size_t>(k)];
@@ -185,6 +205,7 @@ class Clusterer {
   int open(const Node* r) {
     Kernel k;
     k.domain = squeezed(r->type.shape);
+    k.late = is_widening(r);
     k.kind = goes_to_library(r)                   ? KernelKind::library
              : is_window(r)                       ? KernelKind::window
              : r->op->kind == OpKind::contraction ? KernelKind::matmul
@@ -224,7 +245,7 @@ class Clusterer {
     const auto fits = [&](int k) {
       if (work_[static_cast<std::size_t>(k)] + own > kLargestKernel) return false;
       const Kernel& kernel = kernels_[static_cast<std::size_t>(k)];
-      return accepts_epilogue(kernel) && kernel.domain == domain && legal(k, leaves);
+      return accepts_epilogue(kernel) && !kernel.late && kernel.domain == domain && legal(k, leaves);
     };
     int best = -1;
     for (const Leaf& leaf : leaves)
@@ -398,10 +419,44 @@ bool goes_to_library(const Node* n) {
   return largest >= (sequence ? kLibrarySequenceWeight : kLibraryWeight);
 }
 
+namespace {
+
+/// Widens anew.
+Tensor widened(const Tensor& low) {
+  const TensorType type{DType::f32, low.shape()};
+  return ir::make_node(ops::cast_op(), {low}, {}, &type);
+}
+
+/// Views of what was rounded are views of what is stored, widened where they are read. An operand that its
+/// reader cannot read as it is stored is widened for that reader alone: one widened value for the forward and
+/// the backward would be kept in f32 between them.
+ir::Graph widen_late(const ir::Graph& graph) {
+  return ir::rewrite(graph, [](const Node& n, const std::vector<Tensor>& inputs) -> Tensor {
+    if (n.op->kind == OpKind::view && inputs.size() == 1 && is_widening(inputs[0].id())) {
+      const Tensor& low = inputs[0].node().inputs[0];
+      const TensorType type{low.dtype(), n.type.shape};
+      return widened(ir::make_node(*n.op, {low}, n.attrs, n.op->typed ? &type : nullptr));
+    }
+    if (!reads_memory(&n)) return {};
+    std::vector<Tensor> own;
+    bool changed = false;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const bool anew = is_widening(inputs[i].id()) && !is_low(operand_of(&n, i)->type.dtype);
+      own.push_back(anew ? widened(inputs[i].node().inputs[0]) : inputs[i]);
+      changed = changed || anew;
+    }
+    return changed ? ir::make_node(*n.op, std::move(own), n.attrs, n.op->typed ? &n.type : nullptr)
+                   : Tensor();
+  });
+}
+
+}  // namespace
+
 ir::Graph prepare(const ir::Graph& graph) {
   std::unordered_map<const Node*, Tensor> turned;  // by operand: one copy for all products that read it
   const ir::Graph row_major = ir::rewrite(
-      lower_attention(merge_dims(graph)), [&](const Node& n, const std::vector<Tensor>& inputs) -> Tensor {
+      widen_late(lower_attention(merge_dims(graph))),
+      [&](const Node& n, const std::vector<Tensor>& inputs) -> Tensor {
         if (n.op != &ops::matmul_op() || !n.attrs.get<bool>("transpose_b", false) || goes_to_library(&n))
           return {};
         const auto rank = static_cast<std::int64_t>(inputs[1].rank());

@@ -36,7 +36,8 @@ struct Kernel {
   std::vector<const ir::Node*> roots;  ///< in topological order; the first is the contraction, reduction, …
   std::vector<const ir::Node*> sources;  ///< reductions sharing the loop, or the one matmul/scatter/transpose
   std::string name;                      ///< "matmul+add+tanh"
-  bool batchwise = false;                ///< all roots are (plan/batchwise.h): it runs stretch by stretch
+  bool late = false;       ///< runs just before who reads it: its result is larger than what it reads
+  bool batchwise = false;  ///< all roots are (plan/batchwise.h): it runs stretch by stretch
 };
 
 /// Kernels [first, last) that a team runs without waiting for each other: the batchwise ones, before `whole`,
