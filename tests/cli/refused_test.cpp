@@ -66,7 +66,7 @@ const Case kCases[] = {
     {"NegativeSpike", "check job.toml --set train.nan_guard.spike=-1.0",
      "train.nan_guard: nan_guard: spike must be"},
     {"LoggerWithoutName", "check job.toml --set train.loggers='[{name=\"\"}]'",
-     "train.loggers.name must be a name, not the string ''"},
+     "name must be a name, not the string ''"},
     {"UnknownKeyOfTrain", "check job.toml --set train.zzzzzz=1", "nan_guard, monitor"},
     {"ThawWithoutEpoch", "train job.toml --set train.unfreeze='[{match=\"lin.*\"}]'", "write at = 3"},
     {"CycleOfNothing",

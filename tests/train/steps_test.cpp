@@ -144,6 +144,43 @@ TEST(ThinSteps, KeepsWhatACurveNeeds) {
   EXPECT_TRUE(Steps(0).kept(0).empty());
 }
 
+TEST(ThinSteps, OfManySmallBatchesFewAreKeptAndSpikesAll) {
+  StepThinner thinner;
+  std::vector<StepRecord> out;
+  std::vector<double> losses(30'000);
+  for (std::size_t i = 0; i < losses.size(); ++i)
+    losses[i] = 1 + 0.1 * static_cast<double>(i * 7919 % 101) / 101;
+  losses[12'345] = 5;
+  losses[23'456] = NAN;
+  std::vector<StepRecord> records;
+  for (std::size_t i = 0; i < losses.size(); ++i)
+    records.push_back({static_cast<std::int64_t>(i + 1), 1, std::span(&losses[i], 1)});
+  for (std::size_t i = 0; i < records.size(); i += 30)
+    thinner.thin(std::span(records).subspan(i, 30), 0.3, out);
+  EXPECT_GT(out.size(), 200u);
+  EXPECT_LT(out.size(), 350u);
+  std::vector<std::int64_t> steps;
+  for (const auto& r : out) steps.push_back(r.step);
+  EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end()));
+  EXPECT_TRUE(std::binary_search(steps.begin(), steps.end(), 12'346));
+  EXPECT_TRUE(std::binary_search(steps.begin(), steps.end(), 23'457));
+  out.clear();
+  for (std::size_t i = 0; i < 900; i += 30) thinner.thin(std::span(records).subspan(i, 30), 30, out);
+  EXPECT_EQ(out.size(), 900u) << "all that are allowed";
+}
+
+TEST(ThinSteps, AFallingLossIsNoRowOfSpikes) {
+  StepThinner thinner;
+  std::vector<StepRecord> out;
+  std::vector<double> losses(10'000);
+  for (std::size_t i = 0; i < losses.size(); ++i) losses[i] = 10 / (1 + 0.001 * static_cast<double>(i));
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    const StepRecord record[] = {{static_cast<std::int64_t>(i + 1), 1, std::span(&losses[i], 1)}};
+    thinner.thin(record, 0, out);
+  }
+  EXPECT_LT(out.size(), 40u);
+}
+
 TEST(ThinSteps, TheBudgetIsSpentAndComesBack) {
   StepBudget budget(100);
   EXPECT_EQ(budget.take(4000, 100), 4000u);

@@ -171,7 +171,7 @@ void LogHub::pass_on_batch() {
     batch_.push_back({steps_[i], epoch_of(steps_[i]), std::span(values_).subspan(i * width, width)});
   thin_batch_.clear();
   if (wants_.thinned) {
-    thin_steps(batch_, static_cast<std::size_t>(share_ * static_cast<double>(batch_.size())), thin_batch_);
+    thinner_.thin(batch_, share_ * static_cast<double>(batch_.size()), thin_batch_);
     thinned_ += static_cast<std::int64_t>(batch_.size() - thin_batch_.size());
   }
   passed_ += batch_.size();

@@ -71,6 +71,7 @@ class LogHub {
   std::vector<double> values_;
   std::vector<StepRecord> batch_, thin_batch_;
   StepBudget budget_;
+  StepThinner thinner_;
   double share_ = 1;          ///< of the records at hand that loggers which want few are told
   std::uint64_t passed_ = 0;  ///< records told so far
   std::int64_t thinned_ = 0, last_step_ = 0;

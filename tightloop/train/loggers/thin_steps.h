@@ -33,8 +33,28 @@ class StepBudget {
 };
 
 /// Appends to `out` about `keep` of `steps`, in their order: all, or of each of equal stretches the last, and
-/// for each value the steps with the lowest and the highest, so that no spike is lost. A value that is NaN
-/// counts as the highest. At least one stretch.
+/// for each value the steps with the lowest and the highest. A value that is NaN counts as the highest. At
+/// least one stretch.
 void thin_steps(std::span<const StepRecord> steps, std::size_t keep, std::vector<StepRecord>& out);
+
+/// Thins steps that come a few at a time, such as those of short epochs: now and then all of a batch are a
+/// stretch of thin_steps(). Of the others it keeps only what is a spike: a value farther out of the range of
+/// those kept before than this range is wide, which it then widens.
+class StepThinner {
+ public:
+  /// Appends to `out` those of `steps` to be told; `allowed` is how many of them may be.
+  void thin(std::span<const StepRecord> steps, double allowed, std::vector<StepRecord>& out);
+
+ private:
+  struct Range {
+    double low, high;
+  };
+  void keep_spikes(std::span<const StepRecord> steps, std::vector<StepRecord>& out);
+  void begin_ranges(std::span<const StepRecord> steps);
+
+  double credit_ = 0;          ///< steps that may be told
+  std::vector<Range> ranges_;  ///< of each value, since the last stretch
+  std::vector<std::size_t> kept_;
+};
 
 }  // namespace tightloop::train
