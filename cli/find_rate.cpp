@@ -58,7 +58,9 @@ int run(const Arguments& a) {
   if (a.output_given->count() > 0)
     write_file(a.output, a.output.ends_with(".csv") ? to_csv(result) : to_svg(result));
   if (!result.suggestion) {
-    say("no rate stands out: the loss falls nowhere, or the search ended too early\n");
+    say("no clear suggestion: the loss does not fall by more than its batches differ; take more --steps, a "
+        "higher "
+        "--high, or larger batches\n");
     return 0;
   }
   say(fmt::format("suggested lr = {:.3g}, where the loss falls most steeply\n", *result.suggestion));

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace tightloop::cli {
 namespace {
@@ -15,7 +17,37 @@ struct Arguments {
   std::string run;
   std::int64_t step = 0;
   bool verify = false;
+  bool json = false;
 };
+
+using Json = nlohmann::ordered_json;
+
+/// A number that JSON has, or null.
+Json number(double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); }
+
+/// All of a step; rows count from 1, as in messages.
+Json to_json(const train::ReplayedStep& r) {
+  Json rows = Json::array(), parameters = Json::array();
+  for (const std::int64_t row : r.rows) rows.push_back(row + 1);
+  for (const train::ParameterStep& p : r.parameters)
+    parameters.push_back({{"path", p.path},
+                          {"elements", p.count},
+                          {"norm", number(p.norm)},
+                          {"gradient", number(p.gradient)},
+                          {"update", number(p.update)}});
+  Json out{{"step", r.step},
+           {"epoch", r.epoch},
+           {"checkpoint", r.checkpoint.empty() ? Json(nullptr) : Json(r.checkpoint)},
+           {"rows", rows},
+           {"loss", number(r.loss)},
+           {"lr", number(r.lr)},
+           {"gradient_norm", number(r.gradient_norm)},
+           {"parameters", parameters}};
+  if (!r.names.empty()) out["names"] = r.names;
+  if (!r.broken_rule.empty()) out["broken_rule"] = r.broken_rule;
+  if (r.origin.kind != train::Origin::Kind::none) out["not_finite"] = r.origin.text;
+  return out;
+}
 
 /// Rows as messages count them, or the samples' names; 64 at most.
 std::string rows_text(const train::ReplayedStep& r) {
@@ -50,16 +82,19 @@ void print(const train::ReplayedStep& r) {
 
 int run(const Arguments& a) {
   catch_interrupt();
-  Report report({}, false);
+  Report report({}, a.json);
   const train::ReplayedStep r = train::replay_run(a.run, a.step, a.verify, &report);
-  print(r);
+  if (a.json)
+    say(to_json(r).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  else
+    print(r);
   if (!a.verify) return 0;
   if (r.difference)
     throw Error(fmt::format("verify: step {}: '{}' differs at element {}: compiled {}, interpreted {}",
                             r.step, r.difference->tensor, r.difference->element,
                             train::value_text(r.difference->compiled),
                             train::value_text(r.difference->interpreted)));
-  say("verify: compiled and interpreted values agree\n");
+  if (!a.json) say("verify: compiled and interpreted values agree\n");
   return 0;
 }
 
@@ -71,6 +106,7 @@ void add_replay(CLI::App& app, Action& action) {
   command->add_option("run", a->run, "The run directory")->required()->type_name("RUN");
   command->add_option("--step", a->step, "Which step, from 0 on")->required()->type_name("K");
   command->add_flag("--verify", a->verify, "Run it beside the interpreter and compare every tensor");
+  command->add_flag("--json", a->json, "Print one JSON object");
   command->footer("Example: tightloop replay run --step 57 --verify");
   command->callback([&action, a] { action = [a] { return run(*a); }; });
 }

@@ -91,8 +91,11 @@ int run_series(const train::Job& job, bool resume, std::int64_t verify_steps, bo
     return kResumable;
   }
   if (result.failures() == 0) return 0;
-  fmt::print(stderr, "tightloop: {} of {} runs failed; the mean is that of the others\n", result.failures(),
-             all);
+  if (result.failures() == all)
+    fmt::print(stderr, "tightloop: all {} runs failed\n", all);
+  else
+    fmt::print(stderr, "tightloop: {} of {} runs failed; the mean is that of the others\n", result.failures(),
+               all);
   return 2;
 }
 

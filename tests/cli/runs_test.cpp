@@ -2,6 +2,7 @@
 // Several runs of one job, the search for a rate, the largest batch, and a step again, from the command line.
 #include "command.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -238,6 +239,19 @@ TEST_F(Runs, ReplayShowsAStepOfARun) {
   for (const char* word :
        {"8 rows (they count from 1): ", "lin.weight", "par ", "loss ", "interpreted values agree"})
     EXPECT_NE(o.out.find(word), std::string::npos) << word << o.out;
+  const Outcome written = run("replay run --step 16 --json");
+  ASSERT_EQ(written.status, 0) << written.out;
+  const auto json = nlohmann::json::parse(written.out);
+  EXPECT_EQ(json["step"], 16);
+  EXPECT_EQ(json["epoch"], 3);
+  EXPECT_EQ(json["checkpoint"], "run/checkpoints/step-00000014.safetensors");
+  EXPECT_EQ(json["rows"].size(), 8u);
+  EXPECT_NE(o.out.find(
+                fmt::format("count from 1): {} {} ", json["rows"][0].get<int>(), json["rows"][1].get<int>())),
+            std::string::npos);
+  EXPECT_NE(o.out.find(fmt::format("loss {:.8g} ", json["loss"].get<double>())), std::string::npos);
+  EXPECT_EQ(json["parameters"][0]["path"], "lin.weight");
+  EXPECT_GT(json["parameters"][0]["gradient"], 0.0);
   std::filesystem::remove_all(folder / "run/checkpoints");
   const Outcome start = run("replay run --step 16 --verify");
   ASSERT_EQ(start.status, 0) << start.out;

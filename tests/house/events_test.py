@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads back the event files that a training writes for TensorBoard: with a reader of its own, and with TensorBoard's
 where that is installed. The command is the one argument."""
+import ast
 import json
 import pathlib
 import struct
@@ -149,6 +150,25 @@ def check_graph(run):
         assert set(inputs) <= set(nodes), nodes
 
 
+def check_steps(run):
+    """steps.npy: the format as numpy.lib.format describes it, and NumPy itself where it is installed."""
+    raw = (run / "steps.npy").read_bytes()
+    (length,) = struct.unpack_from("<H", raw, 8)
+    header = ast.literal_eval(raw[10:10 + length].decode())
+    assert raw[:8] == b"\x93NUMPY\x01\x00" and (10 + length) % 64 == 0
+    assert header == {"descr": [("step", "<i8"), ("loss", "<f4"), ("lr", "<f4")], "fortran_order": False,
+                      "shape": (16,)}, header
+    rows = list(struct.iter_unpack("<qff", raw[10 + length:]))
+    single = lambda x: struct.unpack("<f", struct.pack("<f", x))[0]
+    assert rows == [(s["step"], single(s["loss"]), single(s["lr"])) for s in lines(run) if s["kind"] == "step"], rows
+    try:
+        import numpy
+    except ImportError:
+        return
+    table = numpy.load(run / "steps.npy", mmap_mode="r")
+    assert table["step"].tolist() == list(range(1, 17)) and table["loss"].tolist() == [r[1] for r in rows]
+
+
 def check_resumed(command, folder):
     """A run that goes on from a checkpoint: no step twice in the lines, and a new event file that voids the rest."""
     run = folder / "run"
@@ -163,6 +183,9 @@ def check_resumed(command, folder):
     assert len(files) == 2
     restarts = [(step, message(event[7][0])) for _, step, event in events(files[1]) if 7 in event]
     assert restarts == [(9, {1: [1]})], restarts
+    assert not [1 for _, _, event in events(files[1]) if 4 in event], "TensorBoard complains of a second graph"
+    assert not [1 for _, tag, _ in summary_values(files[1]) if tag.startswith("input/")]
+    check_steps(run)
 
 
 def check_with_tensorboard(run):
@@ -201,6 +224,7 @@ def main(command):
         check_images(run, pixels)
         check_texts(run)
         check_graph(run)
+        check_steps(run)
         check_resumed(command, folder)
         check_with_tensorboard(run)
 

@@ -60,6 +60,9 @@ TEST_F(DataKeys, ListsAreSplitByColumnsBesideTheFields) {
   const LoadedData drawn = load(kList + "sampler = { name = \"weighted\", column = \"w\" }\n");
   EXPECT_EQ(drawn.data.train.weighted.size(), 6u);
   EXPECT_ERROR(load(kList + "sampler = { name = \"weighted\", column = \"v\" }\n"), "a.csv: ");
+  EXPECT_ERROR(
+      load(kList + "columns = { w = \"category\" }\nsampler = { name = \"weighted\", column = \"w\" }\n"),
+      "column 'w' holds categories; weights are numbers");
 }
 
 TEST_F(DataKeys, WindowsOfListsStayInGroupsOfAnyFile) {

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 namespace tightloop::train {
 namespace {
@@ -131,18 +132,48 @@ TEST(FindRate, PutsBuffersBackToo) {
       EXPECT_EQ(after[i].array().at(e), before[i].at(e)) << after[i].path;
 }
 
+/// A loss that falls from `high` to `low` about point 60 of 100, then runs away; each differs by noise of the
+/// given standard deviation.
+std::vector<RatePoint> falling(double high, double low, double noise, std::uint32_t seed) {
+  std::vector<RatePoint> out;
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 100; ++i) {
+    const double trend =
+        low + (high - low) / (1 + std::exp((i - 60) / 4.0)) + (i > 90 ? std::exp((i - 90) / 2.0) : 0);
+    const double loss = trend + noise * normal(random);
+    out.push_back({std::pow(10.0, -8 + 0.08 * i), loss, loss});
+  }
+  return out;
+}
+
 TEST(FindRate, SuggestsTheSteepestDescent) {
+  const auto point = [](double rate) { return (std::log10(rate) + 8) / 0.08; };
+  EXPECT_NEAR(point(*steepest_rate(falling(10, 1, 0, 1))), 60, 0.5);
+  for (std::uint32_t seed = 1; seed <= 200; ++seed) {
+    const auto found = steepest_rate(falling(10, 1, 1, seed));
+    ASSERT_TRUE(found) << seed;
+    EXPECT_NEAR(point(*found), 60, 8) << seed;
+  }
+  // A spike at the start is no fall.
+  auto spiked = falling(10, 1, 0.1, 1);
+  spiked[1].loss = 40;
+  EXPECT_NEAR(point(*steepest_rate(spiked)), 60, 4);
+}
+
+TEST(FindRate, SuggestsNothingWhereOnlyNoiseFalls) {
+  int found = 0;
+  for (std::uint32_t seed = 1; seed <= 500; ++seed)
+    found += steepest_rate(falling(10, 10, 1, seed)).has_value() ? 1 : 0;
+  EXPECT_LE(found, 5);
   std::vector<RatePoint> points;
-  for (int i = 0; i < 40; ++i)
-    points.push_back({std::pow(10.0, 0.1 * i), 0, 10 / (1 + std::exp((i - 25) / 2.0))});
-  EXPECT_EQ(*steepest_rate(points), points[25].rate);
-  points[2].smoothed = 1000;  // of the first ten
-  points.back().smoothed = -1000;
-  EXPECT_EQ(*steepest_rate(points), points[25].rate);
-  for (RatePoint& p : points) p.smoothed = p.rate;
-  EXPECT_FALSE(steepest_rate(points).has_value()) << "rises everywhere";
-  points.resize(12);
-  EXPECT_FALSE(steepest_rate(points).has_value());
+  for (int i = 0; i < 40; ++i) points.push_back({std::pow(10.0, 0.1 * i), 1.0 + i, 1.0 + i});
+  EXPECT_FALSE(steepest_rate(points)) << "rises everywhere";
+  for (RatePoint& p : points) p.loss = 3;
+  EXPECT_FALSE(steepest_rate(points)) << "stays";
+  points = falling(10, 1, 0, 1);
+  points.resize(19);
+  EXPECT_FALSE(steepest_rate(points)) << "too few";
 }
 
 TEST(FindRate, WritesWhatItFound) {

@@ -29,6 +29,27 @@ TEST(HistoryTable, ComesBack) {
   EXPECT_EQ(back[1].extra.size(), 2u);
 }
 
+TEST(HistoryTable, GrowsAsTheHistoryDoes) {
+  std::vector<EpochRecord> epochs = two();
+  for (std::int64_t e = 3; e <= 6; ++e) {
+    epochs.push_back(epochs[1]);
+    epochs.back().epoch = e;
+  }
+  epochs[4].extra.emplace_back("new", 3.0);
+  HistoryRows rows;
+  for (std::size_t n = 0; n <= epochs.size(); ++n) {
+    const std::vector<EpochRecord> some(epochs.begin(), epochs.begin() + static_cast<std::ptrdiff_t>(n));
+    EXPECT_TRUE(identical(rows.table(some, n, {"mae", "r2"}), history_table(some, {"mae", "r2"}))) << n;
+    EXPECT_EQ(rows.columns(), history_columns(some, {"mae", "r2"})) << n;
+  }
+  const auto first =
+      read_history(rows.table(epochs, 2, {"mae", "r2"}), rows.columns(), {"mae", "r2"}, "file");
+  ASSERT_EQ(first.size(), 2u) << "of a state that is older than the history";
+  EXPECT_EQ(first[1].extra.size(), 2u);
+  rows.clear();
+  EXPECT_EQ(rows.table({epochs[3]}, 1, {"mae", "r2"}).at(0), 4);
+}
+
 TEST(HistoryTable, MetricsAreFoundByName) {
   const auto epochs = two();
   const auto back = read_history(history_table(epochs, {"mae", "r2"}), history_columns(epochs, {"mae", "r2"}),

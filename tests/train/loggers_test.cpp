@@ -234,12 +234,25 @@ TEST(Loggers, AreToldOfARunThatGoesOn) {
   EXPECT_EQ(told->info.before.size(), 1u);
 }
 
-TEST(Loggers, LbfgsTellsEpochs) {
+TEST(Loggers, LbfgsTellsIterationsAndEpochs) {
   Net net;
   const auto told = std::make_shared<Told>();
   const auto data = rows(12);
-  Trainer(logged({told})).fit(net, nn::make_loss("mse"), optim::Lbfgs(), data, data);
-  EXPECT_EQ(told->lines, (std::vector<std::string>{"start", "epoch 1", "epoch 2", "end 2"}));
+  const History h = Trainer(logged({told}))
+                        .fit(net, nn::make_loss("mse"), optim::Lbfgs({.lr = 0.1, .max_iter = 2}), data, data);
+  EXPECT_EQ(told->lines,
+            (std::vector<std::string>{"start", "step 1 of epoch 1", "step 2 of epoch 1", "epoch 1",
+                                      "step 3 of epoch 2", "step 4 of epoch 2", "epoch 2", "end 2"}));
+  EXPECT_EQ(told->info.values, (std::vector<std::string>{"loss", "lr"}));
+  EXPECT_EQ(told->losses[1], h.epochs[0].train_loss);
+  EXPECT_EQ(told->losses[3], h.epochs[1].train_loss);
+  EXPECT_EQ(told->rates, std::vector<double>(4, 0.1));
+  const auto seldom = std::make_shared<Told>();
+  Trainer(logged({seldom}, 3)).fit(net, nn::make_loss("mse"), optim::Lbfgs({.max_iter = 2}), data, data);
+  EXPECT_EQ(seldom->losses.size(), 1u);
+  const auto epochs = std::make_shared<Told>();
+  Trainer(logged({epochs}, 0)).fit(net, nn::make_loss("mse"), optim::Lbfgs(), data, data);
+  EXPECT_EQ(epochs->lines, (std::vector<std::string>{"start", "epoch 1", "epoch 2", "end 2"}));
 }
 
 /// Takes long for everything.

@@ -36,5 +36,18 @@ TEST(Spread, OfOneValueThereIsNone) {
   EXPECT_ANY_THROW(spread_of(std::vector<double>()));
 }
 
+TEST(Spread, RepeatCallsEachSeedOnce) {
+  std::vector<std::uint64_t> seeds;
+  const Spread s = repeat(3, 40, [&](std::uint64_t seed) {
+    seeds.push_back(seed);
+    return static_cast<double>(seed);
+  });
+  EXPECT_EQ(seeds, (std::vector<std::uint64_t>{40, 41, 42}));
+  EXPECT_EQ(s.count, 3);
+  EXPECT_EQ(s.mean, 41);
+  EXPECT_EQ(s.deviation, 1);
+  EXPECT_THROW(repeat(0, 1, [](std::uint64_t) { return 0.0; }), Error);
+}
+
 }  // namespace
 }  // namespace tightloop::train

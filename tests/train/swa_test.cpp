@@ -5,11 +5,13 @@
 #include <tightloop/nn/losses.h>
 #include <tightloop/ops/functions.h>
 #include <tightloop/optim/optim.h>
+#include <tightloop/train/callbacks/early_stopping.h>
 #include <tightloop/train/callbacks/ema.h>
 #include <tightloop/train/callbacks/run_monitor.h>
 #include <tightloop/train/callbacks/swa.h>
 #include <tightloop/train/run.h>
 
+#include <fmt/format.h>
 #include <cmath>
 
 namespace tightloop::train {
@@ -134,6 +136,53 @@ TEST_P(SwaRuns, StatisticsOfBatchNormBelongToTheAverages) {
 
 INSTANTIATE_TEST_SUITE_P(Backends, SwaRuns, ::testing::Values(Backend::reference, Backend::cpu),
                          [](const auto& info) { return info.param == Backend::cpu ? "cpu" : "reference"; });
+
+struct Notes : Observer {
+  void note(const std::string& text) override { notes.push_back(text); }
+  std::vector<std::string> notes;
+};
+
+/// Training goes to 1, and the best epochs for the validation rows come early.
+TEST(Swa, BesideEarlyStoppingTheModelEndsWithTheAverages) {
+  for (const bool swa_first : {true, false}) {
+    One net, alone;
+    Notes notes;
+    TrainerOptions o = plain(20, Backend::reference);
+    o.observer = &notes;
+    const auto swa = std::make_shared<Swa>(SwaOptions{.lr = .1, .start = 3});
+    const auto stopping = std::make_shared<EarlyStopping>(EarlyStoppingOptions{.patience = 4});
+    o.callbacks = {swa, stopping};
+    if (!swa_first) std::swap(o.callbacks[0], o.callbacks[1]);
+    const History h =
+        Trainer(o).fit(net, nn::make_loss("mse"), optim::Sgd({.lr = .1}), constant(4, 1), constant(4, .2));
+    EXPECT_NE(h.reason.find("has not improved for 4"), std::string::npos) << h.reason;
+    ASSERT_LT(h.epochs.size(), 20u);
+    EXPECT_LT(stopping->best_epoch(), 3);
+    o.callbacks = {std::make_shared<Swa>(SwaOptions{.lr = .1, .start = 3})};
+    o.epochs = static_cast<std::int64_t>(h.epochs.size());
+    o.observer = nullptr;
+    Trainer(o).fit(alone, nn::make_loss("mse"), optim::Sgd({.lr = .1}), constant(4, 1), constant(4, .2));
+    EXPECT_EQ(net.w.array().at(0), alone.w.array().at(0));
+    EXPECT_EQ(notes.notes, (std::vector<std::string>{
+                               fmt::format("the weights are swa's average of {} epochs", swa->averaged())}));
+  }
+}
+
+TEST(Swa, WithoutAnAverageTheBestEpochIsRestored) {
+  One net;
+  Notes notes;
+  TrainerOptions o = plain(20, Backend::reference);
+  o.observer = &notes;
+  const auto stopping = std::make_shared<EarlyStopping>(EarlyStoppingOptions{.patience = 2});
+  o.callbacks = {std::make_shared<Swa>(SwaOptions{.lr = .1, .start = 15}), stopping};
+  const History h =
+      Trainer(o).fit(net, nn::make_loss("mse"), optim::Sgd({.lr = .1}), constant(4, 1), constant(4, .2));
+  ASSERT_LT(h.epochs.size(), 15u);
+  EXPECT_NEAR((net.w.array().at(0) - .2) * (net.w.array().at(0) - .2), stopping->best(), 1e-6);
+  ASSERT_EQ(notes.notes.size(), 2u);
+  EXPECT_EQ(notes.notes[0], "swa: the run ended before the first epoch that it averages");
+  EXPECT_NE(notes.notes[1].find("the weights are those of epoch "), std::string::npos);
+}
 
 TEST(Swa, RefusesWhatCannotBe) {
   EXPECT_ERROR(Swa({.lr = 0}), "lr must be greater than 0");

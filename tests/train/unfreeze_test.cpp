@@ -191,6 +191,20 @@ TEST(Stages, RefuseWhatMatchesNothing) {
   EXPECT_ERROR(Stages({{.at = 2, .match = {}}}, &net), "has no pattern");
 }
 
+TEST(Unfreezing, RefusesStagesThatTrainNothing) {
+  Net net;
+  TrainerOptions o = options(Backend::reference);
+  const auto run = [&] { Trainer(o).fit(net, nn::make_loss("mse"), optim::Sgd(), rows(8)); };
+  o.unfreeze = {{.at = 5, .match = {"body.*"}}};
+  EXPECT_ERROR(run(), "unfreeze: joins in epoch 5, but the run has 4");
+  o.unfreeze = {{.at = 2, .match = {"*"}}};
+  EXPECT_ERROR(run(), "unfreeze: leaves nothing to train in the first epoch");
+  EXPECT_FALSE(net.body.weight.frozen()) << "as it was before";
+  o.max_steps = 1;
+  o.unfreeze = {{.at = 3, .match = {"body.*"}}};
+  run();
+}
+
 TEST(Groups, MayNameWhatIsFrozen) {
   Net net;
   net.body.freeze();

@@ -143,6 +143,7 @@ Minimum LbfgsSearch::step() {
       break;
     }
     move(slope, out);
+    if (watcher_) watcher_(iterations_, value_);
     out.converged = gradient_is_small() || largest(direction_) * length_ <= options_.tolerance_change ||
                     std::abs(value_ - before) < options_.tolerance_change;
   }

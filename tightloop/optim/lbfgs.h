@@ -46,6 +46,11 @@ class LbfgsSearch {
   /// Error when the value is not finite at the start, or after a move: x() is then the last good point.
   Minimum step();
   const std::vector<double>& x() const { return x_; }
+  /// Is called after each iteration with its number, from 1 on through all steps, and the value that it came
+  /// to.
+  void watch(std::function<void(std::int64_t iteration, double value)> watcher) {
+    watcher_ = std::move(watcher);
+  }
 
  private:
   struct Pair {
@@ -60,6 +65,7 @@ class LbfgsSearch {
 
   LbfgsOptions options_;
   Function function_;
+  std::function<void(std::int64_t, double)> watcher_;
   std::vector<double> x_, gradient_, last_gradient_, direction_;
   double value_ = 0, length_ = 0, scale_ = 1;
   std::int64_t iterations_ = 0;

@@ -7,7 +7,8 @@
 
 namespace tightloop::train {
 
-std::int64_t BatchLimit::of(std::int64_t batches, const std::string& who) const {
+std::int64_t BatchLimit::of(std::int64_t batches, const std::string& name) const {
+  const std::string& who = where_.empty() ? name : where_;
   if (all()) return batches;
   if (const auto* count = std::get_if<std::int64_t>(&limit_)) {
     if (*count < 1) throw Error(fmt::format("{}: must be at least 1 batch, not {}", who, *count));

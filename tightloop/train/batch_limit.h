@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 
 namespace tightloop::train {
@@ -21,11 +22,18 @@ class BatchLimit {
   bool all() const { return std::holds_alternative<std::monostate>(limit_); }
   /// The limit as it was given: nothing, batches or a share.
   const std::variant<std::monostate, std::int64_t, double>& given() const { return limit_; }
+  /// The same, whose errors begin with its place in a job.
+  BatchLimit at(std::string where) const {
+    BatchLimit out = *this;
+    out.where_ = std::move(where);
+    return out;
+  }
   /// How many of `batches`. Throws Error in the name of `who` when that is none, or the share is no share.
   std::int64_t of(std::int64_t batches, const std::string& who) const;
 
  private:
   std::variant<std::monostate, std::int64_t, double> limit_;
+  std::string where_;
 };
 
 }  // namespace tightloop::train

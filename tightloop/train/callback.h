@@ -26,6 +26,9 @@ class Callback {
   /// "early_stopping": names its part of a checkpoint and its key in a job.
   virtual std::string_view name() const = 0;
 
+  /// The place in a job that asks for it, "job.toml:5:9: train.swa", for messages.
+  std::string where = {};
+
   /// Before anything is compiled: throws Error for what this run cannot give it.
   virtual void check(const RunFacts&) const {}
   /// What measure() adds to the records of epochs, by name: others may watch it.

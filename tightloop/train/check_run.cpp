@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/optim/lbfgs.h>
 #include <tightloop/train/check_run.h>
+#include <tightloop/train/choice.h>
 #include <tightloop/train/fit_whole.h>
 #include <tightloop/train/job_run.h>
 
@@ -33,13 +34,30 @@ void check_schedule(const TrainerOptions& o, const optim::Optimizer& rule, const
         "schedule one_cycle: cycle_momentum moves momentum or beta1, and this optimizer has none that moves; "
         "take sgd with a momentum, adam or adamw, or leave it out");
   if (o.update.schedule->plateau() != nullptr)
-    facts.check_metric("schedule reduce_on_plateau", o.plateau_metric);
+    placed(o.schedule_where, [&] { facts.check_metric("schedule reduce_on_plateau", o.plateau_metric); });
 }
 
 void check_groups(const Model& model, const optim::Optimizer& rule) {
   std::vector<std::string> paths;
   for (const auto& p : model.module->parameters()) paths.push_back(p.path);
   optim::check_patterns(rule.groups(), paths);
+}
+
+/// Each stage is to come, and the first trains something.
+void check_stages(const Model& model, const TrainerOptions& o) {
+  Stages stages(o.unfreeze, model.module);
+  for (const Thaw& thaw : o.unfreeze)
+    if (thaw.at > o.epochs)
+      throw Error(fmt::format("{}: joins in epoch {}, but the run has {}",
+                              thaw.where.empty() ? "unfreeze" : thaw.where, thaw.at, o.epochs));
+  if (o.unfreeze.empty()) return;
+  stages.set(1);
+  const auto parameters = model.module->parameters();
+  if (std::all_of(parameters.begin(), parameters.end(), [](auto& p) { return p.parameter->frozen(); }))
+    throw Error(fmt::format(
+        "{}: leaves nothing to train in the first epoch: every parameter is frozen; match fewer, or "
+        "write at = 1 for some",
+        o.unfreeze[0].where.empty() ? "unfreeze" : o.unfreeze[0].where));
 }
 
 /// Names tell apart what callbacks keep in a checkpoint.
@@ -77,11 +95,11 @@ void check_run(const Model& model, const optim::Optimizer& optimizer, const Trai
   if (update.ema > 0 && update.averaging.start > 0)
     throw Error("ema and swa both average the weights; take one of them");
   check_names(options);
-  for (const auto& callback : options.callbacks) callback->check(facts);
+  for (const auto& callback : options.callbacks) placed(callback->where, [&] { callback->check(facts); });
   check_schedule(options, optimizer, facts);
   if (model.module == nullptr) return;
   check_groups(model, optimizer);
-  const Stages stages(options.unfreeze, model.module);
+  check_stages(model, options);
 }
 
 void check_run(const PreparedJob& prepared) {

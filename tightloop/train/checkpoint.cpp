@@ -129,6 +129,10 @@ std::vector<std::string> checkpoints_in(const std::string& folder) {
 FoundCheckpoint find_checkpoint(const std::string& folder, const std::string& which) {
   if (which == "last") return newest(folder);
   const std::string path = which == "best" ? (fs::path(folder) / kBestCheckpoint).string() : which;
+  std::error_code ec;
+  if (which == "best" && !fs::exists(path, ec))
+    throw Error(folder +
+                ": holds no checkpoint of the best epoch to go on from; train.checkpoint writes one");
   return {path, read_checkpoint(path), {}};
 }
 

@@ -7,13 +7,18 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <numeric>
 #include <span>
 
 namespace tightloop::train {
 namespace {
 
-constexpr std::size_t kSkippedFirst = 10, kSkippedLast = 1;
-constexpr std::size_t kAround = 5;  ///< points on each side that a slope is taken over
+constexpr std::size_t kLeastPoints = 20;
+constexpr std::size_t kAround = 5;    ///< points on each side that an average and a slope are taken over
+constexpr double kBegun = 0.1;        ///< of the whole fall
+constexpr double kDeviations = 4;     ///< a fall is more than so many
+constexpr double kLeastShare = 1e-3;  ///< and more than so much of the loss
 
 void check(const RateSearch& s) {
   if (!(s.low > 0 && s.low < s.high && std::isfinite(s.high)))
@@ -35,15 +40,39 @@ optim::SchedulePtr growing(const RateSearch& s) {
   });
 }
 
-/// Of the straight line of least squares through the smoothed losses, a point apart.
-double slope_of(std::span<const RatePoint> points) {
-  const double middle = static_cast<double>(points.size() - 1) / 2;
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// The points around `i`, fewer at the ends.
+std::span<const double> around(std::span<const double> values, std::size_t i) {
+  const std::size_t from = std::max(kAround, i) - kAround, to = std::min(values.size() - 1, i + kAround);
+  return values.subspan(from, to - from + 1);
+}
+
+/// Of the straight line of least squares, a point apart.
+double slope_of(std::span<const double> values) {
+  const double middle = static_cast<double>(values.size() - 1) / 2;
   double products = 0, squares = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
     const double off = static_cast<double>(i) - middle;
-    products += off * points[i].smoothed, squares += off * off;
+    products += off * values[i], squares += off * off;
   }
   return products / squares;
+}
+
+double median_of(std::vector<double> values) {
+  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), half, values.end());
+  return *half;
+}
+
+/// The standard deviation of single losses about their trend: by the median of the differences of successive
+/// ones, as a few large ones, where the loss falls or runs away, say nothing of it.
+double noise_of(std::span<const double> losses) {
+  std::vector<double> apart;
+  for (std::size_t i = 1; i < losses.size(); ++i) apart.push_back(std::fabs(losses[i] - losses[i - 1]));
+  return median_of(std::move(apart)) / 0.6745 / std::numbers::sqrt2;
 }
 
 /// The values of a module's parameters and buffers, put back at the end.
@@ -100,16 +129,28 @@ SessionOptions session_options(TrainerOptions o, const RateSearch& search) {
 }  // namespace
 
 std::optional<double> steepest_rate(const std::vector<RatePoint>& points) {
-  if (points.size() < kSkippedFirst + kSkippedLast + 2) return std::nullopt;
-  const std::size_t first = kSkippedFirst, last = points.size() - 1 - kSkippedLast;
-  std::optional<double> out;
+  if (points.size() < kLeastPoints) return std::nullopt;
+  std::vector<double> losses, averages;
+  for (const RatePoint& p : points) losses.push_back(p.loss);
+  for (std::size_t i = 0; i < losses.size(); ++i) averages.push_back(mean_of(around(losses, i)));
+  const auto first = std::span<const double>(losses).first(std::max<std::size_t>(10, losses.size() / 10));
+  const auto lowest =
+      static_cast<std::size_t>(std::min_element(averages.begin(), averages.end()) - averages.begin());
+  const double start = median_of({first.begin(), first.end()}), fall = start - averages[lowest];
+  // The variances of a median and of a mean, as shares of that of one loss.
+  const double parts = std::numbers::pi / 2 / static_cast<double>(first.size()) +
+                       1 / static_cast<double>(around(losses, lowest).size());
+  const double by_chance = kDeviations * noise_of(losses) * std::sqrt(parts);
+  if (!(fall > by_chance && fall > kLeastShare * std::fabs(start))) return std::nullopt;
+  std::size_t begun = lowest;
+  while (begun > 0 && averages[begun] < start - kBegun * fall) --begun;
+  std::size_t best = lowest;
   double steepest = 0;
-  for (std::size_t i = first; i <= last; ++i) {
-    const std::size_t from = std::max(first + kAround, i) - kAround, to = std::min(last, i + kAround);
-    const double slope = slope_of(std::span(points).subspan(from, to - from + 1));
-    if (slope < steepest) steepest = slope, out = points[i].rate;
+  for (std::size_t i = begun; i <= lowest; ++i) {
+    const double slope = slope_of(around(losses, i));
+    if (slope < steepest) steepest = slope, best = i;
   }
-  return out;
+  return points[best].rate;
 }
 
 RateResult find_rate(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,

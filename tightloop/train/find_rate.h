@@ -29,14 +29,17 @@ struct RatePoint {
 
 struct RateResult {
   std::vector<RatePoint> points;
-  /// Where the smoothed loss falls most steeply over the logarithm of the rate: by the straight line through
-  /// the 11 points around, as single ones are noisy. The first 10 points and the last do not count. None when
-  /// too few are left, or it falls nowhere.
+  /// Where the loss falls most steeply over the logarithm of the rate, see steepest_rate().
   std::optional<double> suggestion = {};
   bool stopped = false;  ///< before `high`, by stop_at or a loss that is not finite
 };
 
-/// The point of steepest descent of a search.
+/// Where the loss of a search falls most steeply: by the straight line through the 11 points around, between
+/// the point where a tenth of the whole fall is done and the lowest one, so that neither the flat start nor
+/// what follows counts. The losses are averaged over as many points. None where there are fewer than 20
+/// points, and where the fall from the median of the first tenth to the lowest one is no more than what the
+/// batches differ among each other explains: four times the standard deviation that it would have without
+/// any learning, which follows from the differences of successive losses.
 std::optional<double> steepest_rate(const std::vector<RatePoint>& points);
 
 /// Searches with the data, order, groups, clipping and accumulation of a training by `options`; its schedule

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/train/fit_whole.h>
 #include <tightloop/train/loggers/hub.h>
+#include <tightloop/train/loggers/logging.h>
 
 #include <tightloop/optim/flat.h>
 
@@ -60,6 +61,13 @@ class WholeLoss {
   Array weight_;
 };
 
+/// Null when nobody is to be told of iterations.
+std::shared_ptr<Recorder> recorder_of(const TrainerOptions& options) {
+  if (options.loggers.empty() || options.log_every == 0) return nullptr;
+  return std::make_shared<Recorder>(std::vector<std::string>{"loss"}, recorded_steps(options.log_every),
+                                    4096);
+}
+
 class Fit {
  public:
   Fit(const Model& model, const nn::LossFn& loss, const optim::Lbfgs& optimizer, const TrainingData& data,
@@ -67,6 +75,9 @@ class Fit {
       : data_(data),
         options_(options),
         iterations_(optimizer.options().max_iter),
+        recorder_(recorder_of(options)),
+        next_logged_(recorder_ == nullptr ? 0 : recorder_->steps().after(0)),
+        logs_(options.loggers, recorder_, {optimizer.lr()}),
         spec_(DataSpec::of(data.train.data, data.target, data.scales)),
         session_(unshared(model), loss, optimizer, spec_, data.train,
                  {.batch = options.batch,
@@ -78,6 +89,7 @@ class Fit {
         search_(
             optimizer.options(), [this](auto x, auto gradient) { return whole_(x, gradient); },
             whole_.start()) {
+    search_.watch([this](std::int64_t iteration, double loss) { log_step(iteration, loss); });
     if (data.validation)
       evaluator_.emplace(model, loss, metrics, spec_, *data.validation, options.evaluation_batch(),
                          parameters_of(model), options.compile);
@@ -139,10 +151,20 @@ class Fit {
     if (options_.observer != nullptr) options_.observer->epoch(record);
   }
 
+  /// The loss that an iteration came to.
+  void log_step(std::int64_t iteration, double loss) {
+    if (recorder_ == nullptr || iteration != next_logged_) return;
+    const RecordedScalar value[] = {{DType::f64, &loss}};
+    recorder_->write(iteration, value);
+    next_logged_ = recorder_->steps().after(iteration);
+  }
+
   void log(const EpochRecord& record) {
     if (options_.loggers.empty()) return;
     if (!logs_.started()) {
       RunInfo info;
+      if (recorder_ != nullptr) info.values = {"loss", std::string(kRate)};
+      info.steps_per_epoch = iterations_;
       info.metrics = options_.metrics;
       info.epochs = options_.epochs;
       info.steps = most_steps();
@@ -168,14 +190,16 @@ class Fit {
 
   const TrainingData& data_;
   const TrainerOptions& options_;
-  std::int64_t iterations_;  ///< of an epoch
+  std::int64_t iterations_;             ///< of an epoch
+  std::shared_ptr<Recorder> recorder_;  ///< null: no iterations are logged
+  std::int64_t next_logged_ = 0;
+  LogHub logs_;
   DataSpec spec_;
   Session session_;
   WholeLoss whole_;
   optim::LbfgsSearch search_;
   std::optional<Evaluator> evaluator_;
   History history_;
-  LogHub logs_{options_.loggers, nullptr};
   bool ended_ = false;
   Clock::time_point start_ = Clock::now();
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <sstream>
 #include <string_view>
@@ -72,18 +73,40 @@ std::string history_columns(const std::vector<EpochRecord>& epochs, const std::v
 }
 
 Array history_table(const std::vector<EpochRecord>& epochs, const std::vector<std::string>& metrics) {
-  const auto extra = extra_names(epochs);
-  Array out(DType::f64, {static_cast<std::int64_t>(epochs.size()),
-                         static_cast<std::int64_t>(kOwn.size() + metrics.size() + extra.size())});
-  std::int64_t at = 0;
-  for (const EpochRecord& e : epochs) {
-    for (const double v : {static_cast<double>(e.epoch), static_cast<double>(e.step), e.train_loss,
-                           e.samples_per_s, e.seconds, e.lr, e.validation ? e.validation->loss : kNone})
-      out.set(at++, v);
-    for (std::size_t m = 0; m < metrics.size(); ++m)
-      out.set(at++, e.validation ? e.validation->metrics.at(m) : kNone);
-    for (const auto& name : extra) out.set(at++, extra_of(e, name));
+  return HistoryRows().table(epochs, epochs.size(), metrics);
+}
+
+void HistoryRows::clear() { *this = {}; }
+
+void HistoryRows::add(const EpochRecord& e, std::size_t metrics) {
+  rows_.insert(rows_.end(), {static_cast<double>(e.epoch), static_cast<double>(e.step), e.train_loss,
+                             e.samples_per_s, e.seconds, e.lr, e.validation ? e.validation->loss : kNone});
+  for (std::size_t m = 0; m < metrics; ++m)
+    rows_.push_back(e.validation ? e.validation->metrics.at(m) : kNone);
+  for (const auto& name : extra_) rows_.push_back(extra_of(e, name));
+  ++count_;
+}
+
+bool HistoryRows::has_columns_of(const EpochRecord& e) const {
+  return std::all_of(e.extra.begin(), e.extra.end(), [&](const auto& v) {
+    return std::find(extra_.begin(), extra_.end(), v.first) != extra_.end();
+  });
+}
+
+Array HistoryRows::table(const std::vector<EpochRecord>& epochs, std::size_t count,
+                         const std::vector<std::string>& metrics) {
+  const auto known = epochs.begin() + static_cast<std::ptrdiff_t>(count_);
+  const bool same = std::all_of(known, epochs.end(), [&](auto& e) { return has_columns_of(e); });
+  if (!same || columns_.empty()) {
+    rows_.clear();
+    count_ = 0;
+    extra_ = extra_names(epochs);
+    columns_ = history_columns(epochs, metrics);
   }
+  while (count_ < epochs.size()) add(epochs[count_], metrics.size());
+  const std::size_t width = kOwn.size() + metrics.size() + extra_.size();
+  Array out(DType::f64, {static_cast<std::int64_t>(count), static_cast<std::int64_t>(width)});
+  std::memcpy(out.bytes(), rows_.data(), count * width * sizeof(double));
   return out;
 }
 

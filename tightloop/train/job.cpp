@@ -53,7 +53,7 @@ std::vector<std::string> names_in(std::string_view section) {
     if (hint.empty() && last_part(key.path) == name) hint = fmt::format(" (did you mean {}?)", key.path);
   if (hint.empty()) {
     hint = section.empty() ? "; the file may hold" : fmt::format("; [{}] may hold", section);
-    for (const auto& n : names_in(section)) hint += (hint.back() == 'd' ? " " : ", ") + n;
+    hint += fmt::format(" {}", fmt::join(names_in(section), ", "));
   }
   throw Error(fmt::format("{}: unknown key {}{}", value.where, value.path, hint));
 }

@@ -21,12 +21,21 @@ OptionValue main_value(const CallbackDef& def, const Value& v) {
   return value;
 }
 
+/// The main option, if there is no callback without it.
+const OptionSpec* required_main(const CallbackDef& def) {
+  for (const OptionSpec& s : def.options)
+    if (s.name == def.main && s.required) return &s;
+  return nullptr;
+}
+
 Options options_of(const CallbackDef& def, const Value& v) {
   Options out;
   if (const auto* names = v.as<Value::List>(); names != nullptr && def.main.empty()) {
     for (const Value& name : *names) out.set(keys::text(name), true);
     return out;
   }
+  if (const auto* needed = required_main(def); needed != nullptr && v.as<bool>() != nullptr)
+    wrong(v, std::string(needed->doc));
   if (def.main.empty() && v.as<Value::Table>() == nullptr && v.as<bool>() == nullptr)
     wrong(v, "true, a list of names or a table");
   if (const auto* table = v.as<Value::Table>()) {
@@ -45,7 +54,9 @@ std::shared_ptr<Callback> job_callback(std::string_view name, const Value& value
   require(def != nullptr, "job_callback: a key without a callback");
   if (const auto* on = value.as<bool>(); on != nullptr && !*on) return nullptr;
   const Options given = options_of(*def, value);
-  return placed(keys::place(value), [&] { return make_callback(name, given); });
+  auto out = placed(keys::place(value), [&] { return make_callback(name, given); });
+  out->where = keys::place(value);
+  return out;
 }
 
 std::vector<std::shared_ptr<Callback>> job_callbacks(const Job& job) {

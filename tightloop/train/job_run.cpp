@@ -99,6 +99,8 @@ TrainerOptions options_of(const Job& job) {
   o.update.gradients = job.train.gradients;
   o.update.accumulate = job.train.accumulate;
   o.plateau_metric = schedule.monitor;
+  if (o.update.schedule != nullptr)
+    o.schedule_where = job.train.schedule.where + ": " + job.train.schedule.path;
   o.callbacks = job_callbacks(job);
   o.unfreeze = job.train.unfreeze;
   o.frozen_norm_evaluates = job.train.frozen_norm == "evaluate";
@@ -132,11 +134,14 @@ void check_mixing(const Job& job, const DataPart& part) {
 /// Bytes that the small files of a run may take.
 constexpr std::uintmax_t kRoomForTheRest = 64 * 1024;
 
-/// metrics.csv, and what the job asks for.
+/// metrics.csv, what the job asks for, and where it names the steps to be logged, the table that holds them
+/// all.
 void add_loggers(TrainerOptions& options, const PreparedJob& prepared, const RunDirectory& run) {
   options.loggers.push_back(make_logger("csv", {}, run.unfinished_folder()));
   std::vector<Choice> others = prepared.job.train.loggers;
   std::erase_if(others, [](const Choice& c) { return c.name == "csv"; });
+  const bool table = std::any_of(others.begin(), others.end(), [](auto& c) { return c.name == "steps"; });
+  if (prepared.job.train.log_every > 0 && !others.empty() && !table) others.push_back({"steps"});
   for (auto& logger : job_loggers(others, run.path())) options.loggers.push_back(std::move(logger));
   options.description = describe_job(prepared.job);
 }
@@ -211,6 +216,7 @@ void add_report(PreparedJob& prepared, const RunDirectory& run, Witness& witness
     ReportData data = report_of(prepared, history, witness.notes());
     data.title = run.path();
     data.ending = ending;
+    data.steps = (std::filesystem::path(run.path()) / kStepTable).string();
     write_report(run.report(), data);
   } catch (const std::exception& e) {
     witness.note(fmt::format("{} was not written: {}", run.report(), e.what()));
@@ -319,6 +325,9 @@ History try_job(PreparedJob& prepared, Observer* observer) {
   options.epochs = options.max_steps = 1;
   options.callbacks.clear();
   options.observer = observer;
+  Stages stages(options.unfreeze, prepared.model.get());  // as the first epoch has them
+  if (!options.unfreeze.empty()) stages.set(1);
+  options.unfreeze.clear();
   TrainingData data = seen_by(options, prepared.data.data);
   if (data.validation) data.validation = first_rows(std::move(*data.validation), options.evaluation_batch());
   return Trainer(options, prepared.metrics)

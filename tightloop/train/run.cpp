@@ -101,17 +101,18 @@ void Run::scale_rate(const std::string& who, double scale) {
 
 void Run::set_session(Session& session) {
   session_ = &session;
+  weight_paths_.clear();
   ++shown_;
 }
 
 void Run::show(std::function<std::optional<Array>(const std::string& path)> weights) {
-  weights_ = std::move(weights);
+  shown_weights_ = std::move(weights);
   ++shown_;
 }
 
 Array Run::evaluated(const std::string& path) {
-  if (weights_)
-    if (auto found = weights_(path)) return *found;
+  if (shown_weights_)
+    if (auto found = shown_weights_(path)) return *found;
   const std::string average = std::string(kAverage) + path;
   if (session_->update().evaluate_average && session_->has_state(average))
     return session_->program().state(average);
@@ -132,13 +133,15 @@ std::vector<std::pair<std::string, Array>> Run::changing() {
 
 namespace {
 
+bool alike(const Array& a, const Array& b) { return a.dtype() == b.dtype() && a.dims() == b.dims(); }
+
 /// Fills a checkpoint with copies, into arrays of another one that are at the same place.
 class Copies {
  public:
   explicit Copies(Checkpoint spare) : spare_(std::move(spare.tensors)) {}
   void add(std::string name, const Array& value) {
     Array own;
-    if (out_.size() < spare_.size() && spare_[out_.size()].second.type_string() == value.type_string())
+    if (out_.size() < spare_.size() && alike(spare_[out_.size()].second, value))
       own = std::move(spare_[out_.size()].second);
     else
       return out_.emplace_back(std::move(name), value.clone()), void();
@@ -153,26 +156,42 @@ class Copies {
 
 }  // namespace
 
-Checkpoint Run::checkpoint(Checkpoint spare) {
+void Run::describe_weights() {
+  if (!weight_paths_.empty()) return;
+  untouched_.clear();
+  for (const auto& s : model_.module->states()) {
+    weight_paths_ += s.path + "\n";
+    if (!session_->has_state(s.path)) untouched_.push_back(s.path);
+  }
+}
+
+Checkpoint Run::states_only(Checkpoint spare) {
   if (fingerprint_.empty()) fingerprint_ = fingerprint(data_);
-  std::string weights;  // for load_weights
-  for (const auto& s : model_.module->states()) weights += s.path + "\n";
+  describe_weights();
   Checkpoint out{step(),
                  {},
                  {{"walk", walk_text(options_, data_.train.count())},
-                  {"weights", weights},
-                  {kColumns, history_columns(history_.epochs, options_.metrics)},
+                  {"weights", weight_paths_},
                   {kData, fingerprint_}}};
   Copies copies(std::move(spare));
   for (const auto& [name, state] : session_->states()) copies.add(name, state);
-  for (const auto& s : model_.module->states())
-    if (!session_->has_state(s.path)) copies.add(s.path, s.variable().shared());
-  copies.add(kHistory, history_table(history_.epochs, options_.metrics));
+  for (const auto& path : untouched_) copies.add(path, model_.module->state(path).variable().shared());
   copies.add(kNumbers, Array::of<double>({2}, {seconds(), lr()}));
   for (const auto& callback : options_.callbacks)
     for (const auto& [name, value] : callback->save())
       copies.add(fmt::format("{}{}.{}", kCallback, callback->name(), name), value);
   out.tensors = copies.take();
+  return out;
+}
+
+void Run::add_history(Checkpoint& checkpoint, std::size_t epochs) {
+  checkpoint.tensors.emplace_back(kHistory, history_rows_.table(history_.epochs, epochs, options_.metrics));
+  checkpoint.metadata[kColumns] = history_rows_.columns();
+}
+
+Checkpoint Run::checkpoint(Checkpoint spare) {
+  Checkpoint out = states_only(std::move(spare));
+  add_history(out, history_.epochs.size());
   return out;
 }
 
@@ -247,6 +266,7 @@ void Run::resume(const Checkpoint& checkpoint, const std::string& name) {
       s.assign(*found);
   session_->go_on_at(checkpoint.step);
   history_.epochs = std::move(epochs);
+  history_rows_.clear();
   seconds_before_ = numbers->at(0);
   lr_ = numbers->at(1);
   for (const auto& callback : options_.callbacks)

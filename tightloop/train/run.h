@@ -2,6 +2,7 @@
 #pragma once
 #include <tightloop/optim/plateau.h>
 #include <tightloop/train/checkpoint.h>
+#include <tightloop/train/history_table.h>
 #include <tightloop/train/trainer.h>
 
 #include <functional>
@@ -59,7 +60,10 @@ class Run {
   /// Changes when evaluated() has other memory than before.
   std::int64_t shown() const { return shown_; }
   /// True while show() decides; then evaluated() may make what it gives, and must be asked each time.
-  bool shows() const { return weights_ != nullptr; }
+  bool shows() const { return shown_weights_ != nullptr; }
+  /// The model is to end with the average that show() gives: nobody else decides its weights.
+  void end_with_average() { ends_with_average_ = true; }
+  bool ends_with_average() const { return ends_with_average_; }
   /// Paths that join the training later, which changing() is to name too.
   void set_later(std::vector<std::string> paths) { later_ = std::move(paths); }
   /// Everything that training changes of the model, now or later: path and present value, as views.
@@ -67,11 +71,17 @@ class Run {
 
   /// Copies all that makes the rest of the run, into the memory of `spare` where it fits.
   Checkpoint checkpoint(Checkpoint spare = {});
+  /// The same without the history, which add_history() puts in before the checkpoint is written: its size
+  /// grows with the run, and so a copy that may never be written does not have it.
+  Checkpoint states_only(Checkpoint spare = {});
+  /// The first `epochs` records.
+  void add_history(Checkpoint& checkpoint, std::size_t epochs);
   /// Goes on from there. Throws Error listing what does not fit.
   void resume(const Checkpoint& checkpoint, const std::string& name);
 
  private:
   void check_data(const Checkpoint& checkpoint, const std::string& name);
+  void describe_weights();
 
   const Model& model_;
   const TrainerOptions& options_;
@@ -79,7 +89,10 @@ class Run {
   double base_lr_;
   RunFacts facts_;
   const TrainingData& data_;
-  std::string fingerprint_;  ///< made when it is first needed
+  std::string fingerprint_;             ///< made when it is first needed
+  std::string weight_paths_;            ///< for load_weights(), one a line
+  std::vector<std::string> untouched_;  ///< of these, what the session does not have
+  HistoryRows history_rows_;
   std::int64_t epoch_ = 1;
   bool stopping_ = false;
   History history_;
@@ -88,8 +101,9 @@ class Run {
   double started_;
   std::vector<std::pair<std::string, double>> scales_;
   std::vector<std::string> later_;
-  std::function<std::optional<Array>(const std::string& path)> weights_;
+  std::function<std::optional<Array>(const std::string& path)> shown_weights_;
   std::int64_t shown_ = 0;
+  bool ends_with_average_ = false;
 };
 
 }  // namespace tightloop::train

@@ -34,7 +34,7 @@ constexpr const char* kNotEnded = "not-ended";  // in the folder of checkpoints,
 
 bool is_log(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name == kJsonLines || name.starts_with(kEventFiles);
+  return name == kJsonLines || name == kStepTable || name.starts_with(kEventFiles);
 }
 
 bool is_run(const std::string& path) {
@@ -253,12 +253,12 @@ RunFiles find_run(const std::string& path) {
   if (is_run(path)) {
     const bool waits = fs::exists(own / kCheckpoints / kNotEnded, ec);
     const std::string report = fs::exists(own / kReport, ec) ? (own / kReport).string() : "";
-    return {(own / kJob).string(), (own / kMetricsTable).string(), report,
-            waits ? "interrupted" : "finished"};
+    return {(own / kJob).string(), (own / kMetricsTable).string(), report, waits ? "interrupted" : "finished",
+            (own / kStepTable).string()};
   }
   if (fs::exists(unfinished / kMetricsTable, ec))
     return {(unfinished / kJob).string(), (unfinished / kMetricsTable).string(), "",
-            "not ended: it runs, or was killed"};
+            "not ended: it runs, or was killed", (own / kStepTable).string()};
   throw Error(path + (fs::exists(unfinished, ec) || fs::exists(own / kCheckpoints, ec)
                           ? ": is a run that has not ended and has written no epochs"
                           : ": is no run directory (it has no job.toml written by tightloop)"));

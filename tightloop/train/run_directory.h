@@ -85,6 +85,7 @@ class RunDirectory {
 struct RunFiles {
   std::string job, metrics, report;  ///< report "": there is none
   std::string state;                 ///< "finished", "interrupted", "not ended: it runs, or was killed"
+  std::string steps = {};            ///< where the table of its steps would be
 };
 
 /// Throws Error where there is no run, or none of whose epochs anything is known.

@@ -133,7 +133,7 @@ std::vector<Array> Session::copy() const {
 void Session::copy_to(std::vector<Array>& copies) const {
   copies.resize(states_.size());
   for (std::size_t i = 0; i < states_.size(); ++i) {
-    if (copies[i].type_string() == states_[i].type_string())
+    if (copies[i].dtype() == states_[i].dtype() && copies[i].dims() == states_[i].dims())
       std::memcpy(copies[i].bytes(), states_[i].bytes(), states_[i].size_bytes());
     else
       copies[i] = states_[i].clone();

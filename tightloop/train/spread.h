@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tightloop/base/error.h>
+
+#include <concepts>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace tightloop::train {
 
@@ -16,6 +21,24 @@ struct Spread {
 
 /// Throws InternalError without values.
 Spread spread_of(std::span<const double> values);
+
+/// Calls run(seed) for `times` seeds from `seed` on, and gives the spread of what it returns: a number. Each
+/// call makes a model and an optimizer of its own, so that no run knows of the one before:
+///
+///     const Spread s = repeat(10, 1, [&](std::uint64_t seed) {
+///       Net net;
+///       return Trainer({.seed = seed}).fit(net, loss, rule, train,
+///       validation).epochs.back().validation->loss;
+///     });
+///
+/// Throws Error unless `times` is at least 1.
+template <std::invocable<std::uint64_t> Run>
+Spread repeat(std::int64_t times, std::uint64_t seed, Run run) {
+  if (times < 1) throw Error("repeat: needs at least 1 run, not " + std::to_string(times));
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < times; ++i) values.push_back(run(seed + static_cast<std::uint64_t>(i)));
+  return spread_of(values);
+}
 
 /// The t that |T| of Student's distribution with `freedom` degrees of freedom exceeds with probability
 /// 1 - `within`. freedom: at least 1.

@@ -36,6 +36,7 @@ struct TrainerOptions {
   std::vector<Thaw> unfreeze = {};  ///< parameters that join the training later
   bool frozen_norm_evaluates =
       false;  ///< BatchNorm whose weight and bias are frozen uses its running statistics
+  std::string schedule_where = {};  ///< its place in a job, for messages
   std::string plateau_metric = {};  ///< what reduce_on_plateau watches; "": the validation or training loss
   std::vector<std::shared_ptr<Callback>> callbacks = {};  ///< called in this order
   /// A checkpoint to go on from, bit for bit as if the run had not ended; "" starts anew.

@@ -6,10 +6,17 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 namespace tightloop::train {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double kBestPause = 1;  ///< seconds from one file of the best epoch to the next
+
+}  // namespace
 
 CheckpointFiles::CheckpointFiles(CheckpointOptions options)
     : options_(std::move(options)), monitor_(options_.monitor, options_.mode) {
@@ -35,6 +42,8 @@ void CheckpointFiles::start(Run& run) {
   written_ = resumed_at_ = -1;
   written_at_ = run.seconds();
   begun_ = ended_ = false;
+  best_epochs_ = 0;
+  best_written_at_ = -kBestPause;
   failure_.clear();
 }
 
@@ -43,20 +52,45 @@ void CheckpointFiles::step(Run& run) {
   const bool by_time =
       options_.every_minutes > 0 && run.seconds() - written_at_ >= 60 * options_.every_minutes;
   if (by_steps || (by_time && !writer_.busy())) write_step(run);
+  if (may_write_best(run)) write_best(run);
 }
 
 void CheckpointFiles::epoch(Run& run, const EpochRecord& record) {
   if (run.ended_inside_epoch()) return;
   const auto value = options_.best ? monitor_.value(run, record) : std::nullopt;
-  if (value && monitor_.better(*value)) write(run, kBestCheckpoint, false);
+  if (value && monitor_.better(*value)) keep_best(run);
   if (!ended_ && options_.every_epochs > 0 && record.epoch % options_.every_epochs == 0) {
     written_ = -1;  // one of this step lacks the epoch's record
     write_step(run);
   }
 }
 
+bool CheckpointFiles::may_write_best(const Run& run) const {
+  return run.seconds() - best_written_at_ >= kBestPause && !writer_.busy();
+}
+
+/// The best checkpoint tells that its own epoch was the best.
+void CheckpointFiles::keep_best(Run& run) {
+  best_ = run.states_only(std::move(best_));
+  best_epochs_ = run.history().epochs.size();
+  if (ended_ || may_write_best(run)) write_best(run);
+}
+
+void CheckpointFiles::write_best(Run& run) {
+  if (best_epochs_ == 0) return;
+  run.add_history(best_, std::exchange(best_epochs_, 0));
+  best_written_at_ = run.seconds();
+  write(run, std::exchange(best_, {}), kBestCheckpoint, false);
+}
+
+bool CheckpointFiles::recover(Run& run, const NonFinite&) {
+  write_best(run);
+  return false;
+}
+
 void CheckpointFiles::end(Run& run) {
   ended_ = true;
+  write_best(run);
   if (run.history().stopped ? options_.on_stop : options_.at_end) {
     if (!run.ended_inside_epoch()) written_ = -1;
     write_step(run);
@@ -78,7 +112,7 @@ void CheckpointFiles::write_step(Run& run) {
   if (written_ == run.step()) return;
   written_ = run.step();
   written_at_ = run.seconds();
-  write(run, checkpoint_name(run.step()), true);
+  write(run, {}, checkpoint_name(run.step()), true);
 }
 
 void CheckpointFiles::begin() {
@@ -97,7 +131,8 @@ void CheckpointFiles::fail(const Run& run, const Error& e) {
   run.note(fmt::format("no checkpoint: {}; the training goes on", failure_));
 }
 
-void CheckpointFiles::write(Run& run, const std::string& name, bool rotates) {
+void CheckpointFiles::write(Run& run, std::optional<Checkpoint> given, const std::string& name,
+                            bool rotates) {
   try {
     writer_.wait();
     failure_.clear();
@@ -105,7 +140,7 @@ void CheckpointFiles::write(Run& run, const std::string& name, bool rotates) {
   } catch (const Error& e) {
     return fail(run, e);
   }
-  Checkpoint checkpoint = run.checkpoint(writer_.take_back());
+  Checkpoint checkpoint = given ? std::move(*given) : run.checkpoint(writer_.take_back());
   checkpoint.metadata.insert(options_.metadata.begin(), options_.metadata.end());
   writer_.write((fs::path(options_.directory) / name).string(), std::move(checkpoint), [this, rotates] {
     if (rotates) rotate();

@@ -22,7 +22,10 @@ struct CheckpointOptions {
   std::function<void()> first = {};                  ///< called before the first file is written
 };
 
-/// Writes checkpoints from which a run goes on bit for bit; on a thread of its own, while training goes on.
+/// Writes checkpoints from which a run goes on bit for bit; on a thread of its own, while training goes on. A
+/// copy of the best epoch's states is taken when it ends, and written when the one before was written a
+/// second ago or more, and at the end: small nets have thousands of epochs a second, each better than the
+/// last.
 class CheckpointFiles final : public Callback {
  public:
   /// Throws Error for numbers out of range.
@@ -35,6 +38,7 @@ class CheckpointFiles final : public Callback {
   void start(Run& run) override;
   void step(Run& run) override;
   void epoch(Run& run, const EpochRecord& record) override;
+  bool recover(Run& run, const NonFinite& e) override;
   void end(Run& run) override;
   void weights(Run& run) override;
   Saved save() const override;
@@ -43,8 +47,11 @@ class CheckpointFiles final : public Callback {
  private:
   void begin();
   void fail(const Run& run, const Error& e);
-  void write(Run& run, const std::string& name, bool rotate);
+  void write(Run& run, std::optional<Checkpoint> given, const std::string& name, bool rotate);
   void write_step(Run& run);
+  void keep_best(Run& run);
+  void write_best(Run& run);
+  bool may_write_best(const Run& run) const;
   void forget_later() const;
   void rotate() const;
 
@@ -53,8 +60,11 @@ class CheckpointFiles final : public Callback {
   CheckpointWriter writer_;
   std::int64_t written_ = -1;  ///< step of the newest file
   std::int64_t resumed_at_ = -1;
-  double written_at_ = 0;  ///< seconds of the run
-  std::string failure_;    ///< of the last file; "": it was written
+  double written_at_ = 0;        ///< seconds of the run
+  Checkpoint best_;              ///< of the best epoch, without the history
+  std::size_t best_epochs_ = 0;  ///< records of its history; 0: it is written
+  double best_written_at_ = 0;
+  std::string failure_;  ///< of the last file; "": it was written
   bool begun_ = false;
   bool ended_ = false;
 };

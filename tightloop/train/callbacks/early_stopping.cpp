@@ -36,8 +36,19 @@ void EarlyStopping::epoch(Run& run, const EpochRecord& record) {
   }
   waited_ = 0;
   best_epoch_ = record.epoch;
-  if (!options_.restore_best) return;
-  for (const auto& [path, array] : run.changing()) best_weights_[path] = run.evaluated(path).clone();
+  if (options_.restore_best && !run.ends_with_average()) keep(run);
+}
+
+/// In the memory of the best weights before, where there are some.
+void EarlyStopping::keep(Run& run) {
+  for (const auto& [path, array] : run.changing()) {
+    const Array value = run.evaluated(path);
+    Array& own = best_weights_[path];
+    if (own.size_bytes() == value.size_bytes() && own.dtype() == value.dtype())
+      std::memcpy(own.bytes(), value.bytes(), value.size_bytes());
+    else
+      own = value.clone();
+  }
 }
 
 void EarlyStopping::give_up(Run& run) {
@@ -46,7 +57,7 @@ void EarlyStopping::give_up(Run& run) {
 }
 
 void EarlyStopping::weights(Run& run) {
-  if (best_weights_.empty()) return;
+  if (best_weights_.empty() || run.ends_with_average()) return;
   for (auto& [path, array] : run.changing()) {
     const auto best = best_weights_.find(path);
     if (best != best_weights_.end()) std::memcpy(array.bytes(), best->second.bytes(), array.size_bytes());

@@ -9,7 +9,9 @@ struct EarlyStoppingOptions {
   std::optional<optim::Direction> mode = {};  ///< none: as the metric is
   std::int64_t patience = 3;                  ///< evaluated epochs without an improvement that end the run
   double min_delta = 0;                       ///< an improvement is more than this
-  bool restore_best = true;  ///< the model ends with the weights of the best epoch, also after a full run
+  /// The model ends with the weights of the best epoch, also after a full run; but with the averages where
+  /// Swa has made some.
+  bool restore_best = true;
 };
 
 /// Ends a run when a metric has stopped getting better. NaN is no improvement.
@@ -29,6 +31,7 @@ class EarlyStopping final : public Callback {
   double best() const { return monitor_.best(); }
 
  private:
+  void keep(Run& run);
   void give_up(Run& run);
 
   EarlyStoppingOptions options_;

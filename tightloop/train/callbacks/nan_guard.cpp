@@ -18,6 +18,10 @@ NanGuard::NanGuard(NanGuardOptions options) : options_(options) {
     throw Error(fmt::format("nan_guard: max_rollbacks must be at least 1, not {}", options.max_rollbacks));
   if (options.every_steps < 0)
     throw Error(fmt::format("nan_guard: every_steps must be 0 or greater, not {}", options.every_steps));
+  if (!(options.spike.factor >= 0) || !std::isfinite(options.spike.factor))
+    throw Error(fmt::format("nan_guard: spike must be 0 or greater, not {}", options.spike.factor));
+  if (options.spike.window < 1)
+    throw Error(fmt::format("nan_guard: window must be at least 1 step, not {}", options.spike.window));
 }
 
 void NanGuard::prepare(UpdateOptions& update) const {

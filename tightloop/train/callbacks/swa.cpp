@@ -77,7 +77,9 @@ void Swa::add(Run& run) {
 }
 
 void Swa::show(Run& run) {
-  if (options_.evaluate) run.show([this, &run](const std::string& path) { return find(run, path); });
+  if (!options_.evaluate) return;
+  run.show([this, &run](const std::string& path) { return find(run, path); });
+  run.end_with_average();
 }
 
 std::optional<Array> Swa::find(Run& run, const std::string& path) {
@@ -98,12 +100,12 @@ std::optional<Array> Swa::find(Run& run, const std::string& path) {
 
 void Swa::weights(Run& run) {
   if (!options_.evaluate) return;
-  if (count_ == 0) return run.note("swa: no epoch was averaged; the weights are the last ones");
+  if (count_ == 0) return run.note("swa: the run ended before the first epoch that it averages");
   for (auto& [path, array] : run.changing()) {
     const auto own = find(run, path);
     if (own) std::memcpy(array.bytes(), own->bytes(), array.size_bytes());
   }
-  run.note(fmt::format("the weights are the average of {} epoch{}", count_, count_ == 1 ? "" : "s"));
+  run.note(fmt::format("the weights are swa's average of {} epoch{}", count_, count_ == 1 ? "" : "s"));
 }
 
 Saved Swa::save() const {

@@ -19,7 +19,8 @@ struct SwaOptions {
 
 /// Stochastic weight averaging (Izmailov et al., 2018), as torch.optim.swa_utils: the parameters at the end
 /// of each epoch from `start` on are averaged with equal weights, while the rate goes to `lr` and stays
-/// there. BatchNorm gets statistics of its own for the averages, see NormStatistics.
+/// there. BatchNorm gets statistics of its own for the averages, see NormStatistics. The model ends with the
+/// averages, also beside an early stopping that would restore the best epoch.
 class Swa final : public Callback {
  public:
   /// Throws Error for values out of range.

@@ -69,7 +69,7 @@ std::vector<Choice> choices(const Value& v, const std::string& wanted) {
   if (list == nullptr) return {choice(v, wanted)};
   std::vector<Choice> out;
   for (const Value& e : *list) {
-    out.push_back(choice(e, wanted));
+    out.push_back(choice(e, e.as<Value::Table>() != nullptr ? "a name" : wanted));
     const auto* name = e.as<std::string>();
     for (std::size_t i = 0; name != nullptr && i + 1 < out.size(); ++i)
       if ((*list)[i].as<std::string>() != nullptr && out[i].name == *name)

@@ -8,8 +8,10 @@ namespace {
 constexpr std::int64_t kMostRepeats = 100000;
 
 BatchLimit limit(const Value& v) {
-  if (const auto* count = v.as<std::int64_t>(); count != nullptr && *count >= 1) return *count;
-  if (const auto* share = v.as<double>(); share != nullptr && *share > 0 && *share <= 1) return *share;
+  if (const auto* count = v.as<std::int64_t>(); count != nullptr && *count >= 1)
+    return BatchLimit(*count).at(place(v));
+  if (const auto* share = v.as<double>(); share != nullptr && *share > 0 && *share <= 1)
+    return BatchLimit(*share).at(place(v));
   wrong(v, "a number of batches from 1 on, or a share of them above 0.0 and up to 1.0");
 }
 

@@ -53,4 +53,10 @@ void AppendFile::append(std::string_view bytes) {
   size_ += bytes.size();
 }
 
+void AppendFile::rewrite_start(std::string_view bytes) {
+  require(bytes.size() <= size_, "AppendFile: nothing is there to be written over");
+  while (::pwrite(descriptor_, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    if (errno != EINTR) fail("cannot be written", errno);
+}
+
 }  // namespace tightloop::train

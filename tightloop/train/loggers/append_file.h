@@ -25,6 +25,9 @@ class AppendFile {
   void cut(std::uint64_t size);
   /// All of `bytes` or, when it fails, none.
   void append(std::string_view bytes);
+  /// Writes over the first bytes, which must have been written already: for a header that counts what
+  /// follows.
+  void rewrite_start(std::string_view bytes);
 
  private:
   [[noreturn]] void fail(const char* doing, int code) const;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tightloop/base/file.h>
 #include <tightloop/train/history_table.h>
 #include <tightloop/train/loggers/csv.h>
 #include <tightloop/train/loggers/index.h>
@@ -33,29 +32,43 @@ std::string line_of(const EpochRecord& e, std::size_t metrics, const std::vector
 void CsvTable::start(const RunInfo& info) {
   metrics_ = info.metrics;
   epochs_ = info.before;
-  changed_ = true;
+  new_columns_ = true;
   written_ = {};
+  file_.open(path_, 0);
+}
+
+bool CsvTable::has_columns_of(const EpochRecord& record) const {
+  return std::all_of(record.extra.begin(), record.extra.end(), [&](const auto& v) {
+    return std::find(extra_.begin(), extra_.end(), v.first) != extra_.end();
+  });
 }
 
 void CsvTable::epoch(const EpochRecord& record, const Weights&) {
   epochs_.push_back(record);
-  changed_ = true;
+  new_columns_ = new_columns_ || !has_columns_of(record);
 }
 
 void CsvTable::flush() {
-  if (changed_ && std::chrono::steady_clock::now() - written_ >= std::chrono::seconds(1)) write();
+  const bool changed = new_columns_ || lines_ < epochs_.size();
+  if (changed && std::chrono::steady_clock::now() - written_ >= std::chrono::seconds(1)) write();
 }
 
 void CsvTable::write() {
-  std::string text = "epoch,step,train_loss,validation_loss";
-  for (const auto& m : metrics_) text += "," + m;
-  const auto extra = extra_names(epochs_);
-  text += ",lr,samples_per_s,seconds";
-  for (const auto& name : extra) text += "," + name;
-  text += "\n";
-  for (const EpochRecord& e : epochs_) text += line_of(e, metrics_.size(), extra);
-  write_file(path_, text, false);
-  changed_ = false;
+  std::string text;
+  if (new_columns_) {
+    text = "epoch,step,train_loss,validation_loss";
+    for (const auto& m : metrics_) text += "," + m;
+    extra_ = extra_names(epochs_);
+    text += ",lr,samples_per_s,seconds";
+    for (const auto& name : extra_) text += "," + name;
+    text += "\n";
+    lines_ = 0;
+  }
+  for (std::size_t i = lines_; i < epochs_.size(); ++i) text += line_of(epochs_[i], metrics_.size(), extra_);
+  if (new_columns_) file_.cut(0);
+  file_.append(text);
+  new_columns_ = false;
+  lines_ = epochs_.size();
   written_ = std::chrono::steady_clock::now();
 }
 

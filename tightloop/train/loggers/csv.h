@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tightloop/train/loggers/append_file.h>
 #include <tightloop/train/loggers/logger.h>
 
 #include <chrono>
@@ -7,7 +8,8 @@
 namespace tightloop::train {
 
 /// A table with a line an epoch: epoch, step, training and validation loss, metrics, rate, samples a second,
-/// seconds, and what callbacks measured. It is written whole, at most once a second.
+/// seconds, and what callbacks measured. Lines are added once a second; the table is written anew when an
+/// epoch has a value that those before had not.
 class CsvTable final : public Logger {
  public:
   explicit CsvTable(std::string path) : path_(std::move(path)) {}
@@ -21,10 +23,14 @@ class CsvTable final : public Logger {
  private:
   void write();
 
+  bool has_columns_of(const EpochRecord& record) const;
+
   std::string path_;
-  std::vector<std::string> metrics_;
+  AppendFile file_;
+  std::vector<std::string> metrics_, extra_;
   std::vector<EpochRecord> epochs_;
-  bool changed_ = false;
+  std::size_t lines_ = 0;    ///< epochs that are in the file
+  bool new_columns_ = true;  ///< the file is to be written from its head on
   std::chrono::steady_clock::time_point written_;
 };
 

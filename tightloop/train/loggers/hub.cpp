@@ -16,14 +16,22 @@ constexpr std::size_t kBatch = 4096;
 /// Bytes of weights that may wait for the loggers; a single copy may be larger.
 constexpr std::size_t kWaitingBytes = 32 << 20;
 
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace
 
 LogHub::LogHub(std::vector<std::shared_ptr<Logger>> loggers, std::shared_ptr<Recorder> recorder,
                std::vector<double> constant)
-    : loggers_(std::move(loggers)), recorder_(std::move(recorder)), constant_(std::move(constant)) {
+    : loggers_(std::move(loggers)),
+      recorder_(std::move(recorder)),
+      constant_(std::move(constant)),
+      budget_(now()) {
   for (const auto& logger : loggers_) {
     const LoggerWants w = logger->wants();
-    wants_ = {wants_.weights || w.weights, wants_.model || w.model, std::max(wants_.samples, w.samples)};
+    wants_ = {wants_.weights || w.weights, wants_.model || w.model, std::max(wants_.samples, w.samples),
+              wants_.thinned || w.thinned};
   }
 }
 
@@ -89,6 +97,7 @@ void LogHub::run() {
     const std::uint64_t written = recorder_ == nullptr ? 0 : recorder_->written();
     const std::vector<Message> messages = std::exchange(messages_, {});
     lock.unlock();
+    share_out(written);
     std::size_t bytes = 0;
     for (const Message& m : messages) {
       pass_on(m.written);
@@ -100,6 +109,13 @@ void LogHub::run() {
     lock.lock();
     bytes_waiting_ -= bytes;
   }
+}
+
+/// How many of the records up to there loggers that want few are told.
+void LogHub::share_out(std::uint64_t written) {
+  const std::size_t waiting = static_cast<std::size_t>(written - passed_);
+  share_ =
+      waiting == 0 ? 1 : static_cast<double>(budget_.take(waiting, now())) / static_cast<double>(waiting);
 }
 
 void LogHub::tell(const std::function<void(Logger&)>& call) {
@@ -119,32 +135,48 @@ void LogHub::tell(const std::function<void(Logger&)>& call) {
 /// A step that is not later than the one before comes again, and what followed it counts no more.
 void LogHub::pass_on(std::uint64_t until) {
   if (recorder_ == nullptr) return;
+  const std::size_t own = recorder_->names().size(), width = own + constant_.size();
+  values_.resize(kBatch * width);
+  steps_.reserve(kBatch);
   recorder_->read(
-      [this](std::int64_t step, std::span<const double> values) {
+      [&](std::int64_t step, std::span<const double> values) {
         if (step <= last_step_) {
           pass_on_batch();
           tell([step](Logger& logger) { logger.rewind(step - 1); });
         }
         last_step_ = step;
+        double* place = values_.data() + steps_.size() * width;
+        std::copy(values.begin(), values.end(), place);
+        std::copy(constant_.begin(), constant_.end(), place + own);
         steps_.push_back(step);
-        values_.insert(values_.end(), values.begin(), values.end());
-        values_.insert(values_.end(), constant_.begin(), constant_.end());
         if (steps_.size() == kBatch) pass_on_batch();
       },
       until);
   pass_on_batch();
 }
 
+std::int64_t LogHub::epoch_of(std::int64_t step) {
+  if (step > epoch_end_ || step <= epoch_end_ - steps_per_epoch_) {
+    epoch_ = (step - 1) / steps_per_epoch_ + 1;
+    epoch_end_ = epoch_ * steps_per_epoch_;
+  }
+  return epoch_;
+}
+
 void LogHub::pass_on_batch() {
   if (steps_.empty()) return;
-  const std::size_t width = values_.size() / steps_.size();
+  const std::size_t width = values_.size() / kBatch;
   batch_.clear();
   for (std::size_t i = 0; i < steps_.size(); ++i)
-    batch_.push_back(
-        {steps_[i], (steps_[i] - 1) / steps_per_epoch_ + 1, std::span(values_).subspan(i * width, width)});
-  tell([this](Logger& logger) { logger.steps(batch_); });
+    batch_.push_back({steps_[i], epoch_of(steps_[i]), std::span(values_).subspan(i * width, width)});
+  thin_batch_.clear();
+  if (wants_.thinned) {
+    thinner_.thin(batch_, share_ * static_cast<double>(batch_.size()), thin_batch_);
+    thinned_ += static_cast<std::int64_t>(batch_.size() - thin_batch_.size());
+  }
+  passed_ += batch_.size();
+  tell([this](Logger& logger) { logger.steps(logger.wants().thinned ? thin_batch_ : batch_); });
   steps_.clear();
-  values_.clear();
 }
 
 }  // namespace tightloop::train

@@ -2,6 +2,7 @@
 #pragma once
 #include <tightloop/base/recorder.h>
 #include <tightloop/train/loggers/logger.h>
+#include <tightloop/train/loggers/thin_steps.h>
 
 #include <condition_variable>
 #include <cstdint>
@@ -40,6 +41,8 @@ class LogHub {
 
   /// What the user should know, once: a logger that failed.
   std::vector<std::string> notes();
+  /// Steps that loggers which want few were not told; to be asked after end().
+  std::int64_t thinned() const { return thinned_; }
 
  private:
   struct Message {
@@ -52,8 +55,10 @@ class LogHub {
   void close();
   void run();
   void tell(const std::function<void(Logger&)>& call);
+  void share_out(std::uint64_t written);
   void pass_on(std::uint64_t until);
   void pass_on_batch();
+  std::int64_t epoch_of(std::int64_t step);
 
   std::vector<std::shared_ptr<Logger>> loggers_;  ///< null: failed
   std::shared_ptr<Recorder> recorder_;
@@ -64,8 +69,13 @@ class LogHub {
   // The loggers' thread only.
   std::vector<std::int64_t> steps_;
   std::vector<double> values_;
-  std::vector<StepRecord> batch_;
-  std::int64_t last_step_ = 0;
+  std::vector<StepRecord> batch_, thin_batch_;
+  StepBudget budget_;
+  StepThinner thinner_;
+  double share_ = 1;          ///< of the records at hand that loggers which want few are told
+  std::uint64_t passed_ = 0;  ///< records told so far
+  std::int64_t thinned_ = 0, last_step_ = 0;
+  std::int64_t epoch_ = 0, epoch_end_ = 0;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;

@@ -14,6 +14,7 @@ namespace tightloop::train {
 // Their files in a run directory.
 inline constexpr const char* kMetricsTable = "metrics.csv";
 inline constexpr const char* kJsonLines = "metrics.jsonl";
+inline constexpr const char* kStepTable = "steps.npy";
 inline constexpr const char* kEventFiles = "events.out.tfevents.";  ///< and more
 
 /// A logger that a job file asks for by name.

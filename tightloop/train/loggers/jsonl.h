@@ -17,6 +17,7 @@ class JsonLines final : public Logger {
  public:
   explicit JsonLines(std::string path) : path_(std::move(path)) {}
   std::string name() const override { return "jsonl"; }
+  LoggerWants wants() const override { return {.thinned = true}; }
 
   void start(const RunInfo& info) override;
   void steps(std::span<const StepRecord> records) override;

@@ -50,7 +50,8 @@ struct RunDescription {
 /// What loggers are told before anything else.
 struct RunInfo {
   std::vector<std::string>
-      values;  ///< of a step: "loss", "lr", and what else the step computes as one number
+      values;                     ///< of a step: "loss", "lr", and what else the step computes as one number
+  DType step_dtype = DType::f32;  ///< in which the step computes them
   std::vector<std::string> metrics;  ///< of an evaluation
   std::int64_t epochs = 0, steps = 0, steps_per_epoch = 0;
   std::int64_t resumed_at = 0;      ///< the step that the run goes on from; 0: it begins
@@ -62,9 +63,11 @@ struct RunInfo {
 
 /// Costs of what a logger wants to see: these are made only when one asks.
 struct LoggerWants {
-  bool weights = false;      ///< copies of parameters and buffers at the ends of epochs
-  bool model = false;        ///< RunInfo::model
+  bool weights =
+      false;           ///< copies of parameters and buffers at the ends of epochs, ten times a second at most
+  bool model = false;  ///< RunInfo::model
   std::int64_t samples = 0;  ///< RunInfo::samples, so many
+  bool thinned = false;      ///< of steps that come by the thousand only those that matter, see thin_steps.h
 };
 
 /// Is called from a thread of its own, in the order of the run, while training goes on. When a function

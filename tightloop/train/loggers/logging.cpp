@@ -60,6 +60,8 @@ RunInfo Logging::info() const {
   RunInfo out;
   if (recorder_ != nullptr) out.values = recorder_->names();
   if (recorder_ != nullptr && !rate_moves_) out.values.emplace_back(kRate);
+  if (recorder_ != nullptr)
+    out.step_dtype = run_.session().program().graph().output(recorder_->names()[0])->value.dtype();
   out.metrics = options_.metrics;
   out.epochs = options_.epochs;
   out.steps = run_.session().steps();
@@ -94,9 +96,18 @@ void Logging::went_back() {
   if (recorder_ != nullptr) recorder_->go_back(run_.step());
 }
 
-Weights Logging::weights() const {
+/// Ten times a second, and at the end: epochs of a small net take less than a millisecond.
+bool Logging::weights_due() {
+  const auto now = std::chrono::steady_clock::now();
+  const bool last = run_.stopping() || run_.step() >= run_.session().steps();
+  if (!last && now - weights_at_ < std::chrono::milliseconds(100)) return false;
+  weights_at_ = now;
+  return true;
+}
+
+Weights Logging::weights() {
   Weights out;
-  if (!hub_->wants().weights) return out;
+  if (!hub_->wants().weights || !weights_due()) return out;
   std::size_t bytes = 0;
   const auto states = model_.module->states();
   for (const auto& s : states) bytes += s.bytes();
@@ -116,6 +127,18 @@ void Logging::pass_notes() {
   for (const std::string& note : hub_->notes()) run_.note(note);
 }
 
+void Logging::note_thinned() const {
+  if (hub_->thinned() == 0) return;
+  std::vector<std::string> few, all;
+  for (const auto& logger : options_.loggers) (logger->wants().thinned ? few : all).push_back(logger->name());
+  std::erase(all, "csv");
+  run_.note(fmt::format(
+      "steps came faster than anybody reads lines: {} got the lowest, the highest and the last "
+      "values of short stretches, {}",
+      fmt::join(few, " and "),
+      all.empty() ? "and no logger got all steps" : fmt::format("{} all steps", fmt::join(all, " and "))));
+}
+
 void Logging::end() {
   if (hub_ == nullptr) return;
   ended_ = true;
@@ -129,6 +152,7 @@ void Logging::end() {
         "{} of the steps to be logged came faster than the loggers could write and were left out; "
         "a greater log_every keeps all",
         recorder_->left_out()));
+  note_thinned();
 }
 
 }  // namespace tightloop::train

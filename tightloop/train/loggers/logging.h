@@ -3,6 +3,7 @@
 #include <tightloop/train/loggers/hub.h>
 #include <tightloop/train/run.h>
 
+#include <chrono>
 #include <memory>
 
 namespace tightloop::train {
@@ -31,7 +32,9 @@ class Logging {
 
  private:
   RunInfo info() const;
-  Weights weights() const;
+  bool weights_due();
+  Weights weights();
+  void note_thinned() const;
   void begin();
   void pass_notes();
 
@@ -44,6 +47,7 @@ class Logging {
   std::shared_ptr<Recorder> recorder_;  ///< null: no steps are recorded
   bool rate_moves_ = false;             ///< the rate is among what is recorded
   std::unique_ptr<LogHub> hub_;
+  std::chrono::steady_clock::time_point weights_at_{};  ///< when loggers got them last
   bool ended_ = false;
 };
 

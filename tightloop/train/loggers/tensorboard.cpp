@@ -30,6 +30,13 @@ std::string file_name() {
                      number++);
 }
 
+bool has_event_files(const std::string& folder) {
+  std::error_code ec;
+  for (std::filesystem::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec))
+    if (it->path().filename().string().starts_with(kEventFiles)) return true;
+  return false;
+}
+
 std::string folded(std::string path) {
   std::replace(path.begin(), path.end(), '.', '/');
   return path;
@@ -98,6 +105,7 @@ void TensorBoard::start(const RunInfo& info) {
   std::error_code ec;
   std::filesystem::create_directories(options_.folder, ec);
   if (ec) throw Error(fmt::format("{}: cannot be made: {}", options_.folder, ec.message()));
+  const bool goes_on = info.resumed_at > 0 && has_event_files(options_.folder);
   file_.open((std::filesystem::path(options_.folder) / file_name()).string(), 0);
   step_tags_.clear();
   metrics_ = info.metrics;
@@ -111,10 +119,10 @@ void TensorBoard::start(const RunInfo& info) {
     summary_.clear();
   }
   if (!info.description.job.empty()) summary_.text("job", verbatim(info.description.job));
-  if (are_images(info.samples)) add_images(info.samples);
+  if (are_images(info.samples) && !goes_on) add_images(info.samples);
   if (!summary_.empty()) add(summary_.event(now(), 0));
   summary_.clear();
-  if (options_.graph && !info.model.empty()) add_model(info.model);
+  if (options_.graph && !info.model.empty() && !goes_on) add_model(info.model);
   flush();
 }
 

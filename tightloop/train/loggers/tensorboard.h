@@ -23,12 +23,12 @@ struct TensorBoardOptions {
 /// epochs.
 ///
 /// A run that goes on from a checkpoint adds a file, which tells the reader what of the earlier one counts no
-/// more.
+/// more, and repeats neither images nor graph.
 class TensorBoard final : public Logger {
  public:
   explicit TensorBoard(TensorBoardOptions options);
   std::string name() const override { return "tensorboard"; }
-  LoggerWants wants() const override { return {options_.histograms, options_.graph, options_.images}; }
+  LoggerWants wants() const override { return {options_.histograms, options_.graph, options_.images, true}; }
 
   void start(const RunInfo& info) override;
   void steps(std::span<const StepRecord> records) override;

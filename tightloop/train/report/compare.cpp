@@ -22,6 +22,7 @@ RunSummary read_summary(const std::string& path, std::vector<std::string>& notes
   const RunFiles files = find_run(path);
   RunSummary out{
       path, parse_metrics(read_file(files.metrics).text(), files.metrics), {}, files.state, files.report};
+  out.steps = files.steps;
   if (out.table.rows() == 0) throw Error(files.metrics + ": has no epochs");
   try {
     out.job = load_job(files.job);

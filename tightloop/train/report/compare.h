@@ -18,6 +18,7 @@ struct RunSummary {
   std::string state;       ///< "finished", "interrupted", "not ended: ..."
   std::string report;      ///< the path of its page; "": none
   std::optional<std::size_t> best = {};
+  std::string steps = {};  ///< where the table of its steps would be
 };
 
 /// Several runs beside each other.

@@ -5,6 +5,7 @@
 #include <tightloop/train/report/escape.h>
 #include <tightloop/train/report/numbers.h>
 #include <tightloop/train/report/page.h>
+#include <tightloop/train/report/step_curve.h>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -48,6 +49,18 @@ class Curves {
     return report::line_chart(out);
   }
 
+  /// The loss by step of the runs that logged every step.
+  std::string steps() const {
+    LineChart out{.title = "loss of single steps", .x_name = "step", .lines = {}, .height = 200};
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      report::Line line = report::step_curve_of(runs_[r].steps).line;
+      line.name = names_[r];
+      line.style = static_cast<int>(r);
+      if (!line.x.empty()) out.lines.push_back(std::move(line));
+    }
+    return report::line_chart(out);
+  }
+
  private:
   using LineChart = report::LineChart;
   const std::vector<RunSummary>& runs_;
@@ -66,7 +79,7 @@ std::vector<std::string> columns_of(const std::vector<RunSummary>& runs) {
 std::string curves_html(const Comparison& c) {
   const Curves curves(c.runs);
   std::string out = "<div class=charts><div class=first>" + curves.chart(c.watched.metric, "epoch", 280) +
-                    "</div>" + curves.chart(c.watched.metric, "seconds", 200);
+                    "</div>" + curves.chart(c.watched.metric, "seconds", 200) + curves.steps();
   for (const auto& column : columns_of(c.runs))
     if (column != c.watched.metric) out += curves.chart(column, "epoch", 200);
   return out + "</div>\n";

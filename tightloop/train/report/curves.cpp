@@ -2,6 +2,7 @@
 #include <tightloop/train/report/chart.h>
 #include <tightloop/train/report/curves.h>
 #include <tightloop/train/report/numbers.h>
+#include <tightloop/train/report/step_curve.h>
 
 #include <algorithm>
 #include <cmath>
@@ -59,12 +60,13 @@ std::string readable(const std::string& column) {
   return out;
 }
 
-std::string curves_html(const MetricTable& table, std::optional<std::size_t> best) {
+std::string curves_html(const MetricTable& table, std::optional<std::size_t> best, const std::string& steps) {
   if (table.rows() == 0) return "";
   const Curves curves(table, best);
   const std::string loss = curves.loss();
   std::string out = "<div class=charts>";
   if (!loss.empty()) out += "<div class=first>" + loss + "</div>";
+  out += step_chart(steps);
   for (const std::string& column : table.measured())
     if (column != "train_loss" && column != "validation_loss") out += curves.single(column, 0, true);
   out += curves.single("lr", 2, false) + curves.single("samples_per_s", 3, false);

@@ -133,15 +133,16 @@ std::string report_html(const ReportData& d) {
   const MetricTable table = metric_table(d.history.epochs, d.metrics);
   const Watched by = d.monitor.empty() ? usual_metric(table) : watched(d.monitor);
   const std::string when = d.finished.empty() ? "" : ", finished " + d.finished;
-  const std::string body = section("result", "", report::result_html(d, table)) +
-                           section("notes", "Warnings and notes", report::notes_html(d)) +
-                           section("curves", "Curves", report::curves_html(table, best_row(table, by))) +
-                           section("predictions", d.outcome.classes ? "Confusion" : "Predictions",
-                                   report::outcome_html(d.outcome)) +
-                           section("model", "Model", report::layers_html(d.layers)) +
-                           section("data", "Data", report::data_html(d.data)) +
-                           section("time", "Time", report::time_html(d.history.time)) +
-                           section("job", "Job", report::job_html(d.job));
+  const std::string body =
+      section("result", "", report::result_html(d, table)) +
+      section("notes", "Warnings and notes", report::notes_html(d)) +
+      section("curves", "Curves", report::curves_html(table, best_row(table, by), d.steps)) +
+      section("predictions", d.outcome.classes ? "Confusion" : "Predictions",
+              report::outcome_html(d.outcome)) +
+      section("model", "Model", report::layers_html(d.layers)) +
+      section("data", "Data", report::data_html(d.data)) +
+      section("time", "Time", report::time_html(d.history.time)) +
+      section("job", "Job", report::job_html(d.job));
   return report::page(d.title, "A training run of Tightloop" + when, body);
 }
 

@@ -39,7 +39,8 @@ struct ReportData {
   Outcome outcome = {};
   std::vector<LayerRow> layers = {};
   DataFacts data = {};
-  std::string job = {};  ///< TOML
+  std::string job = {};    ///< TOML
+  std::string steps = {};  ///< the path of the run's steps.npy
 };
 
 /// A self-contained page: HTML with its styles, drawings and a little script in it; no other file and no
