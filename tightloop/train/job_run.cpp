@@ -98,6 +98,7 @@ TrainerOptions options_of(const Job& job) {
   o.update.per_step = schedule.per_step;
   o.update.gradients = job.train.gradients;
   o.update.accumulate = job.train.accumulate;
+  o.update.loss_scale = job.train.loss_scale;
   o.plateau_metric = schedule.monitor;
   o.callbacks = job_callbacks(job);
   o.unfreeze = job.train.unfreeze;

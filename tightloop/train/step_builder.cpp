@@ -127,7 +127,7 @@ void StepBuilder::add_average(const std::string& path, const Tensor& next, doubl
   const std::string name = std::string(kAverage) + path;
   const Tensor before = add_state(name, next.type());
   const Tensor average = decay * before + (1 - decay) * next;
-  add_output(name, update_end_.defined() ? select(update_end_, average, before) : average);
+  add_output(name, applies_.defined() ? select(applies_, average, before) : average);
 }
 
 }  // namespace tightloop::train

@@ -43,8 +43,8 @@ class StepBuilder {
   void watch_spikes(const Tensor& loss, const SpikeRule& rule);
   void add_checks(const std::vector<nn::Check>& checks);
 
-  /// Averages move only in steps where `ends` is true.
-  void set_update_end(Tensor ends) { update_end_ = std::move(ends); }
+  /// Averages move only in steps where `applies` (bool[]) is true; empty: in all.
+  void set_applies(Tensor applies) { applies_ = std::move(applies); }
 
   /// Takes the parameters that were read, and the next values of those that were assigned, with averages of
   /// these when `ema` is a decay.
@@ -58,7 +58,7 @@ class StepBuilder {
 
   const DataSpec& data_;
   ir::Graph graph_;
-  Tensor rows_, step_, seed_, numbers_, samples_, epoch_, update_end_;
+  Tensor rows_, step_, seed_, numbers_, samples_, epoch_, applies_;
   data::Transforms::Source batch_;
   Tensor share_;
 };

@@ -2,29 +2,39 @@
 #include <tightloop/engine/gradients.h>
 #include <tightloop/ops/functions.h>
 #include <tightloop/optim/clip.h>
+#include <tightloop/optim/slot_code.h>
+#include <tightloop/train/step_scaler.h>
 #include <tightloop/train/step_updates.h>
 
 #include <algorithm>
+#include <map>
 
 namespace tightloop::train {
 namespace {
 
 const TensorType kSum{DType::f64, {}};
 
+/// The next value of a state that changes only in steps where `applies` is true; empty: in all.
+Tensor kept_unless(const Tensor& applies, const Tensor& next, const Tensor& before) {
+  return applies.defined() ? select(applies, next, before) : next;
+}
+
 /// Sums of the gradients' norm over the updates of an epoch.
-void measure(StepBuilder& builder, const std::vector<Tensor>& gradients, const Tensor& ends) {
-  const Tensor norm = optim::global_norm(gradients), one = scalar(1, DType::f64),
-               none = scalar(0, DType::f64);
-  const auto counted = [&](const Tensor& t) { return ends.defined() ? select(ends, t, none) : t; };
-  builder.accumulate(kGradientNorm, counted(norm));
-  builder.accumulate(kUpdates, counted(one));
-  builder.add_output(kGradientNormMax, maximum(builder.add_state(kGradientNormMax, kSum), counted(norm)));
+void measure(StepBuilder& builder, const std::vector<Tensor>& gradients, const Tensor& applies) {
+  const Tensor norm = optim::global_norm(gradients);
+  const auto add = [&](const char* name, auto next) {
+    const Tensor before = builder.add_state(name, kSum);
+    builder.add_output(name, kept_unless(applies, next(before), before));
+  };
+  add(kGradientNorm, [&](const Tensor& sum) { return sum + norm; });
+  add(kUpdates, [](const Tensor& count) { return count + 1.0; });
+  add(kGradientNormMax, [&](const Tensor& largest) { return maximum(largest, norm); });
 }
 
 /// The rate of a step; a result too, where it moves.
 Tensor rate_of(StepBuilder& builder, const optim::Optimizer& rule, const UpdateOptions& options,
-               const RunLength& length, const Tensor& update) {
-  Tensor rate = scheduled_rate(options, length, rule.lr(), update);
+               const RunLength& length, const UpdateTime& now) {
+  Tensor rate = scheduled_rate(options, length, rule.lr(), now);
   if (options.scaled_rate) rate = rate * builder.add_state(kRateScale, kSum);
   if (options.schedule != nullptr || options.scaled_rate || options.averaging.start > 0)
     builder.add_output(kRate, rate);
@@ -33,9 +43,9 @@ Tensor rate_of(StepBuilder& builder, const optim::Optimizer& rule, const UpdateO
 
 /// How fast an update goes; what moves is a result too.
 optim::Pace pace_of(StepBuilder& builder, const optim::Optimizer& rule, const UpdateOptions& options,
-                    const RunLength& length, const Tensor& update) {
-  optim::Pace out{update, rate_of(builder, rule, options, length, update)};
-  if (rule.momentum()) out.momentum = scheduled_momentum(options, length, *rule.momentum(), update);
+                    const RunLength& length, const UpdateTime& now) {
+  optim::Pace out{now.update, rate_of(builder, rule, options, length, now)};
+  if (rule.momentum()) out.momentum = scheduled_momentum(options, length, *rule.momentum(), now);
   if (out.momentum.defined()) builder.add_output(kMomentum, out.momentum);
   return out;
 }
@@ -49,29 +59,55 @@ std::vector<std::string> others(const NamedParameters& parameters, const NamedPa
   return out;
 }
 
-/// The next value of a state that only the last step of an update changes.
-Tensor kept_unless(const Tensor& ends, const Tensor& next, const Tensor& before) {
-  return ends.defined() ? select(ends, next, before) : next;
-}
-
 /// The gradients of all steps of an update so far: Σ wᵢgᵢ / Σ wᵢ is the gradient over their rows, w being the
-/// number by which the loss of one batch is the quotient of its total.
+/// number by which the loss of one batch is the quotient of its total. Sums are begun anew where Σ wᵢ is 0,
+/// so that their last value, which the update reads, is the state itself.
 std::vector<Tensor> accumulated(StepBuilder& builder, const NamedParameters& trained,
                                 const std::vector<Tensor>& slopes, const nn::LossValue& loss,
                                 const Tensor& ends) {
   const Tensor value = cast(loss.value, DType::f64);
   const Tensor own = select(value == 0.0, loss.weight, loss.total / value);
-  const Tensor weight = builder.add_state(kAccumulatedWeight, kSum) + own;
+  const Tensor before = builder.add_state(kAccumulatedWeight, kSum), weight = before + own;
   builder.add_output(kAccumulatedWeight, select(ends, scalar(0, DType::f64), weight));
   std::vector<Tensor> out;
   for (std::size_t i = 0; i < slopes.size(); ++i) {
     const std::string name = kAccumulated + trained[i].path;
     const DType dtype = slopes[i].dtype();
-    const Tensor sum = builder.add_state(name, slopes[i].type()) + slopes[i] * cast(own, dtype);
-    builder.add_output(name, select(ends, scalar(0, dtype), sum));
+    const Tensor old = select(before == 0.0, scalar(0, dtype), builder.add_state(name, slopes[i].type()));
+    const Tensor sum = old + slopes[i] * cast(own, dtype);
+    builder.add_output(name, sum);
     out.push_back(sum / cast(weight, dtype));
   }
   return out;
+}
+
+/// The states that keep a parameter's slots.
+std::vector<Tensor> add_slots(StepBuilder& builder, const nn::Module::NamedParameter& named,
+                              const optim::Optimizer& rule) {
+  std::vector<Tensor> out;
+  for (const auto& [slot, type] : optim::slot_states(rule, named.parameter->value().type()))
+    out.push_back(builder.add_state(optim::slot_name(slot, named.path), type));
+  return out;
+}
+
+/// The updates of the run before that at which `path` joined the training.
+std::int64_t updates_before(const std::string& path, const UpdateOptions& options, const RunLength& length) {
+  const auto since = options.since.find(path);
+  return since == options.since.end() ? 0 : (since->second - 1) * length.epoch;
+}
+
+/// Gives the parameter and the states `before` their next values.
+void assign(StepBuilder& builder, const nn::Module::NamedParameter& named, const optim::Update& update,
+            const std::vector<Tensor>& before, const optim::Optimizer& rule, std::int64_t number,
+            const Tensor& applies) {
+  const Tensor parameter = named.parameter->value();
+  const auto states = optim::slot_states(rule, parameter.type());
+  const auto next =
+      optim::slot_codes(rule, parameter.type(), update.slots, {builder.seed(), builder.step(), number});
+  for (std::size_t s = 0; s < states.size(); ++s)
+    builder.add_output(optim::slot_name(states[s].slot, named.path),
+                       kept_unless(applies, next[s], before[s]));
+  named.parameter->variable().assign(kept_unless(applies, update.parameter, parameter));
 }
 
 }  // namespace
@@ -97,34 +133,33 @@ std::vector<Tensor> values_of(const NamedParameters& parameters) {
 void add_updates(StepBuilder& builder, const NamedParameters& parameters, const nn::LossValue& loss,
                  const optim::Optimizer& rule, const UpdateOptions& options, const RunLength& length) {
   const auto trained = trained_of(parameters, loss.value);
-  const std::vector<Tensor> values = values_of(trained);
-  std::vector<Tensor> slopes = gradients(loss.value, values);
+  StepScaler scaler(builder, options.loss_scale);
+  std::vector<Tensor> slopes = scaler.unscaled(gradients(scaler.scaled(loss.value), values_of(trained)));
   UpdateCount count{builder.step(), {}};
   if (options.accumulate > 1) {
     count = count_updates(builder.step(), length, options.accumulate);
     slopes = accumulated(builder, trained, slopes, loss, count.ends);
-    builder.set_update_end(count.ends);
   }
-  if (options.gradient_norm) measure(builder, slopes, count.ends);
+  const Tensor applies = scaler.decide(slopes, count.ends);
+  builder.set_applies(applies);
+  if (options.gradient_norm) measure(builder, slopes, applies);
   slopes = optim::apply(options.gradients, std::move(slopes), builder.seed(), builder.step());
-  const RunLength updates_of = length.updates(options.accumulate);
+  const RunLength updates = length.updates(options.accumulate);
+  std::map<std::int64_t, Tensor> skipped{{0, scaler.skipped(count.update, 0)}};
   std::vector<optim::Item> items;
+  std::vector<std::vector<Tensor>> slots;
   for (std::size_t i = 0; i < trained.size(); ++i) {
-    const auto since = options.since.find(trained[i].path);
-    const std::int64_t before = since == options.since.end() ? 0 : (since->second - 1) * updates_of.epoch;
-    items.push_back({trained[i].path, values[i], slopes[i], {}, static_cast<double>(before)});
-    for (const auto& slot : rule.slots())
-      items.back().slots.push_back(
-          builder.add_state(optim::slot_name(slot, trained[i].path), values[i].type()));
+    const Tensor value = trained[i].parameter->value();
+    const std::int64_t before = updates_before(trained[i].path, options, updates);
+    if (!skipped.contains(before)) skipped[before] = scaler.skipped(count.update, before);
+    slots.push_back(add_slots(builder, trained[i], rule));
+    items.push_back({trained[i].path, value, slopes[i], optim::slot_values(rule, value.type(), slots[i]),
+                     static_cast<double>(before), skipped[before]});
   }
-  const auto updates = optim::apply(rule, items, pace_of(builder, rule, options, updates_of, count.update),
-                                    others(parameters, trained));
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    trained[i].parameter->variable().assign(kept_unless(count.ends, updates[i].parameter, values[i]));
-    for (std::size_t s = 0; s < rule.slots().size(); ++s)
-      builder.add_output(optim::slot_name(rule.slots()[s], items[i].path),
-                         kept_unless(count.ends, updates[i].slots[s], items[i].slots[s]));
-  }
+  const optim::Pace pace = pace_of(builder, rule, options, updates, {count.update, skipped[0]});
+  const auto next = optim::apply(rule, items, pace, others(parameters, trained));
+  for (std::size_t i = 0; i < items.size(); ++i)
+    assign(builder, trained[i], next[i], slots[i], rule, static_cast<std::int64_t>(i), applies);
 }
 
 void add_gradient_sums(StepBuilder& builder, const NamedParameters& parameters, const nn::LossValue& loss,
