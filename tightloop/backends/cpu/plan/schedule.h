@@ -37,6 +37,8 @@ struct Kernel {
   std::vector<const ir::Node*> sources;  ///< reductions sharing the loop, or the one matmul/scatter/transpose
   std::string name;                      ///< "matmul+add+tanh"
   bool batchwise = false;                ///< all roots are (plan/batchwise.h): it runs stretch by stretch
+  /// A scalar without which it need not run (plan/conditional.h); null: it always does.
+  const ir::Node* only_if = nullptr;
 };
 
 /// Kernels [first, last) that a team runs without waiting for each other: the batchwise ones, before `whole`,
