@@ -145,6 +145,8 @@ struct Job {
     optim::GradientRules gradients;
     std::int64_t accumulate = 1;  ///< batches of an update
     optim::LossScale loss_scale;
+    std::string denormals = "flush";  ///< or keep
+    bool deterministic = true;
     std::vector<std::string> freeze;  ///< patterns
     std::string freeze_where;
     std::vector<Thaw> unfreeze;

@@ -104,6 +104,7 @@ TrainerOptions options_of(const Job& job) {
   o.unfreeze = job.train.unfreeze;
   o.frozen_norm_evaluates = job.train.frozen_norm == "evaluate";
   o.compile.threads = static_cast<int>(job.train.threads);
+  o.compile.flush_denormals = job.train.denormals == "flush";
   o.compile.backend = job.train.backend == "reference" ? Backend::reference : Backend::cpu;
   return o;
 }
@@ -251,6 +252,9 @@ PreparedJob prepare(const Job& given, Observer* observer, std::optional<LoadedDa
     const std::string left = load_weights(*model, path, job.model.weight_map);
     if (!left.empty()) notes.push_back(path + ":\n" + left);
   }
+  if (!job.train.deterministic)
+    notes.emplace_back(
+        "train.deterministic = false changes nothing: every step repeats bit for bit, at no cost");
   TrainerOptions options = options_of(job);
   options.metrics = names;
   placed(job.source, [&] { check(options); });

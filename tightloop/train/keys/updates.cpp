@@ -87,6 +87,14 @@ std::vector<Key> update_keys() {
   return {
       {"train.loss_scale", "what the loss is multiplied by before differentiation: a word, a number, a table",
        false, [](const Value& v, Job& j) { j.train.loss_scale = loss_scale(v); }, loss_scale_value},
+      {"train.denormals", "flush: floats too small for their full precision count as 0; or keep", false,
+       [](const Value& v, Job& j) {
+         j.train.denormals = one_of(v, {"flush", "keep"});
+       },
+       [](const Job& j) { return Value{j.train.denormals}; }},
+      {"train.deterministic", "a run repeats bit for bit", false,
+       [](const Value& v, Job& j) { j.train.deterministic = flag(v); },
+       [](const Job& j) { return Value{j.train.deterministic}; }},
   };
 }
 
