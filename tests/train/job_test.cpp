@@ -102,6 +102,44 @@ TEST(Job, ResolvedJobReadsBackAsItself) {
   }
 }
 
+TEST(Job, LossScaleIsAWordANumberOrATable) {
+  using Kind = optim::LossScale::Kind;
+  const auto with = [](const std::string& value) {
+    return parse_job(kGood, "job.toml", {"train.loss_scale=" + value});
+  };
+  EXPECT_EQ(parse_job(kGood, "job.toml").train.loss_scale.kind, Kind::automatic);
+  EXPECT_EQ(with("\"none\"").train.loss_scale.kind, Kind::none);
+  EXPECT_EQ(with("\"dynamic\"").train.loss_scale.init, 65536);
+  EXPECT_EQ(with("1024").train.loss_scale.kind, Kind::fixed);
+  EXPECT_EQ(with("1024").train.loss_scale.init, 1024);
+  const Job job =
+      with("{ initial_scale_power = 12, loss_scale_window = 500, hysteresis = 2, min_loss_scale = 4 }");
+  EXPECT_EQ(job.train.loss_scale.kind, Kind::dynamic);
+  EXPECT_EQ(job.train.loss_scale.init, 4096);
+  EXPECT_EQ(job.train.loss_scale.growth_interval, 500);
+  EXPECT_EQ(job.train.loss_scale.hysteresis, 2);
+  EXPECT_EQ(job.train.loss_scale.minimum, 4);
+  EXPECT_EQ(with("{ init_scale = 8, growth_factor = 4, backoff_factor = 0.25 }").train.loss_scale.growth, 4);
+  for (const char* value :
+       {"\"auto\"", "\"none\"", "\"dynamic\"", "1024", "{ init_scale = 8, hysteresis = 3 }"}) {
+    const std::string resolved = to_toml(with(value));
+    EXPECT_EQ(to_toml(parse_job(resolved, "job.toml")), resolved) << value;
+  }
+  const auto said = [](const std::string& value) { return message(kGood, {"train.loss_scale=" + value}); };
+  EXPECT_NE(said("0").find("a number above 0"), std::string::npos) << said("0");
+  EXPECT_NE(said("true").find("\"auto\", \"dynamic\", \"none\", a number or a table"), std::string::npos);
+  EXPECT_NE(said("\"dynamik\"").find("did you mean 'dynamic'?"), std::string::npos);
+  EXPECT_NE(said("{ init = 4 }").find("is no key of train.loss_scale"), std::string::npos);
+  EXPECT_NE(said("{ init_scale = 4, initial_scale_power = 2 }").find("two names of one thing"),
+            std::string::npos);
+  EXPECT_NE(said("{ initial_scale_power = 128 }").find("at most 127"), std::string::npos);
+  EXPECT_NE(said("{ init_scale = 4, min_loss_scale = 8 }").find("is above the first scale 4"),
+            std::string::npos);
+  EXPECT_NE(said("{ backoff_factor = 1.5 }").find("train.loss_scale: loss_scale: backoff_factor"),
+            std::string::npos)
+      << said("{ backoff_factor = 1.5 }");
+}
+
 TEST(Job, WeightsAreAFileOrATableAroundOne) {
   const std::string plain = "model.weights=\"w.safetensors\"";
   EXPECT_EQ(parse_job(kGood, "job.toml", {plain}).model.weights, "w.safetensors");

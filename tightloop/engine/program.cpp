@@ -20,7 +20,8 @@ std::unique_ptr<backends::Executable> make_executable(const ir::Graph& graph, co
   if (options.backend == Backend::cpu)
     return backends::cpu::compile_cpu(graph, {.threads = options.threads,
                                               .disk_cache = options.disk_cache,
-                                              .cache_directory = options.cache_directory});
+                                              .cache_directory = options.cache_directory,
+                                              .flush_denormals = options.flush_denormals});
 #endif
   return backends::make_reference(graph, options.precise);
 }

@@ -24,6 +24,7 @@ struct CompileOptions {
   bool disk_cache = true;       ///< keep native code on disk under a content hash
   std::string cache_directory;  ///< "": the user's cache folder
   bool precise = false;         ///< reference only: compute f32 in f64
+  bool flush_denormals = true;  ///< native code only: denormal floats count as 0 while a step runs
   ir::PassOptions passes;
 };
 

@@ -21,6 +21,7 @@ class Adagrad final : public Optimizer {
   double lr() const override { return options_.lr; }
   double weight_decay() const override { return options_.weight_decay; }
   std::vector<std::string> slots() const override { return {"sum"}; }
+  std::vector<std::string> positive_slots() const override { return {"sum"}; }
   Factors prepare(const Tensor& step, const Tensor& lr, double weight_decay) const override;
   Update update(const Tensor& parameter, const Tensor& gradient, std::span<const Tensor> slots,
                 const Factors& factors, double weight_decay) const override;

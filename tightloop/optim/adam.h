@@ -23,6 +23,7 @@ class Adam : public Optimizer {
   double lr() const override { return options_.lr; }
   double weight_decay() const override { return options_.weight_decay; }
   std::vector<std::string> slots() const override;
+  std::vector<std::string> positive_slots() const override { return {"exp_avg_sq", "max_exp_avg_sq"}; }
   Factors prepare(const Tensor& step, const Tensor& lr, double weight_decay) const override;
   std::optional<double> momentum() const override { return options_.beta1; }
   Factors prepare_with(const Tensor& step, const Tensor& lr, double weight_decay,

@@ -21,6 +21,7 @@ class Lamb final : public Optimizer {
   double lr() const override { return options_.lr; }
   double weight_decay() const override { return options_.weight_decay; }
   std::vector<std::string> slots() const override { return {"exp_avg", "exp_avg_sq"}; }
+  std::vector<std::string> positive_slots() const override { return {"exp_avg_sq"}; }
   Factors prepare(const Tensor& step, const Tensor& lr, double weight_decay) const override;
   Update update(const Tensor& parameter, const Tensor& gradient, std::span<const Tensor> slots,
                 const Factors& factors, double weight_decay) const override;

@@ -11,6 +11,7 @@
 #include <tightloop/optim/lamb.h>
 #include <tightloop/optim/lbfgs.h>
 #include <tightloop/optim/lion.h>
+#include <tightloop/optim/loss_scale.h>
 #include <tightloop/optim/minimize.h>
 #include <tightloop/optim/muon.h>
 #include <tightloop/optim/nadam.h>
@@ -18,4 +19,5 @@
 #include <tightloop/optim/rmsprop.h>
 #include <tightloop/optim/schedule.h>
 #include <tightloop/optim/sgd.h>
+#include <tightloop/optim/slot_code.h>
 #include <tightloop/optim/state.h>

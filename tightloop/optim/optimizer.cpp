@@ -73,6 +73,13 @@ void Optimizer::set_groups(std::vector<Group> groups) {
   groups_ = std::move(groups);
 }
 
+void Optimizer::set_slot_type(SlotType type, std::string_view owner) {
+  if (type != SlotType::f32 && slots().empty())
+    throw Error(
+        fmt::format("{}: keeps no state, so it cannot be kept in fewer bits; leave state out", owner));
+  slot_type_ = type;
+}
+
 void check_patterns(std::span<const Group> groups, const std::vector<std::string>& paths) {
   for (const Group& g : groups)
     if (std::none_of(paths.begin(), paths.end(), [&](const auto& path) { return matches(g.pattern, path); }))
@@ -108,7 +115,8 @@ std::vector<Update> apply(const Optimizer& rule, std::span<const Item> items, co
     const double decay = decay_of(rule, group);
     auto found = factors.find({group, item.since});
     if (found == factors.end()) {
-      const Tensor count = pace.step + (1.0 - item.since), lr = rate_of(rule, group, pace.lr);
+      const Tensor made = pace.step + (1.0 - item.since), lr = rate_of(rule, group, pace.lr);
+      const Tensor count = item.skipped.defined() ? made - item.skipped : made;
       found = factors
                   .emplace(std::pair(group, item.since),
                            pace.momentum.defined() ? rule.prepare_with(count, lr, decay, pace.momentum)

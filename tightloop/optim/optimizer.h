@@ -6,6 +6,7 @@
 #include <tightloop/ir/tensor.h>
 
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,6 +33,9 @@ struct Group {
   std::optional<double> lr = {};  ///< before lr_scale; none: the optimizer's. Moves as the optimizer's does
 };
 
+/// How a rule's slots are kept from step to step (optim/slot_code.h); it computes with the parameter's type.
+enum class SlotType : std::uint8_t { f32, bf16, int8 };
+
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -39,6 +43,8 @@ class Optimizer {
   virtual double weight_decay() const = 0;
   /// State kept for each parameter, e.g. "exp_avg": of the parameter's type, zero at the start.
   virtual std::vector<std::string> slots() const = 0;
+  /// Names of slots that are never negative, such as averages of squares.
+  virtual std::vector<std::string> positive_slots() const { return {}; }
   /// `step`: i64[], 1 in the first step; `lr`: f64[].
   virtual Factors prepare(const Tensor& step, const Tensor& lr, double weight_decay) const = 0;
   /// The momentum or β₁ that a schedule may move; none: the rule has none, or it stays.
@@ -56,9 +62,21 @@ class Optimizer {
   /// Throws Error for a rate, scale or decay that is negative or not finite.
   void set_groups(std::vector<Group> groups);
 
+  SlotType slot_type() const { return slot_type_; }
+  /// Throws Error, naming the rule by `owner`, when it has no slots to keep in fewer bits.
+  void set_slot_type(SlotType type, std::string_view owner = "optimizer");
+
  private:
   std::vector<Group> groups_;
+  SlotType slot_type_ = SlotType::f32;
 };
+
+/// The rule with its slots in fewer bits: with_slots(Adam({.lr = 1e-3}), SlotType::bf16).
+template <std::derived_from<Optimizer> Rule>
+Rule with_slots(Rule rule, SlotType type) {
+  rule.set_slot_type(type);
+  return rule;
+}
 
 /// The rule with groups: with_groups(AdamW({.lr = 1e-3}), {{.pattern = "*.bias", .weight_decay = 0.0}}).
 template <std::derived_from<Optimizer> Rule>
@@ -77,6 +95,8 @@ struct Item {
   Tensor gradient;
   std::vector<Tensor> slots;
   double since = 0;  ///< updates of the run before its own first
+  Tensor skipped =
+      {};  ///< i64[]: updates from there on that were left out; empty: none. One for each `since`
 };
 
 /// How fast a step goes.

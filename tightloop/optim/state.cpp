@@ -3,13 +3,14 @@
 
 #include <tightloop/engine/gradients.h>
 #include <tightloop/ops/functions.h>
+#include <tightloop/optim/slot_code.h>
 
 #include <fmt/format.h>
 
 namespace tightloop::optim {
 namespace {
 
-Array zeros_like(const Variable& v) { return Array(v.type().dtype, v.type().shape.values({})); }
+Array zeros(const TensorType& type) { return Array(type.dtype, type.shape.values({})); }
 
 std::vector<Tensor> values(const std::vector<Variable>& variables) {
   return {variables.begin(), variables.end()};
@@ -36,8 +37,8 @@ State::State(std::unique_ptr<Optimizer> rule, std::vector<Variable> variables, S
   check(options_);
   for (const Variable& v : variables_) {
     auto& own = slots_.emplace_back();
-    for (const auto& slot : rule_->slots())
-      own.emplace_back(zeros_like(v), fmt::format("{}.{}.{}", options_.name, slot, v.name()));
+    for (const auto& [slot, type] : slot_states(*rule_, v.type()))
+      own.emplace_back(zeros(type), fmt::format("{}.{}.{}", options_.name, slot, v.name()));
   }
 }
 
@@ -53,13 +54,16 @@ void State::update(const std::vector<Tensor>& gradients) {
     throw Error(fmt::format("optimizer: {} gradients for {} variables", gradients.size(), variables_.size()));
   std::vector<Item> items;
   for (std::size_t i = 0; i < variables_.size(); ++i)
-    items.push_back({variables_[i].name(), variables_[i].value(), gradients[i], values(slots_[i])});
+    items.push_back({variables_[i].name(), variables_[i].value(), gradients[i],
+                     slot_values(*rule_, variables_[i].type(), values(slots_[i]))});
   const Tensor step = step_.value();
   const auto updates = apply(*rule_, items, step, rate(step));
   for (std::size_t i = 0; i < variables_.size(); ++i) {
     // A leaf again: what is computed from it later in the step has no gradient through this update.
     variables_[i].assign(stop_gradient(updates[i].parameter));
-    for (std::size_t s = 0; s < slots_[i].size(); ++s) slots_[i][s].assign(updates[i].slots[s]);
+    const auto next = slot_codes(*rule_, variables_[i].type(), updates[i].slots,
+                                 {scalar(0, DType::i64), step, static_cast<std::int64_t>(i)});
+    for (std::size_t s = 0; s < slots_[i].size(); ++s) slots_[i][s].assign(next[s]);
   }
   step_.assign(step + 1.0);
 }

@@ -21,6 +21,7 @@ void check_whole(const TrainerOptions& o) {
              o.update.gradients.noise > 0 || o.update.gradients.centralize,
          "clipping");
   refuse(o.update.accumulate > 1, "accumulation: an update sees all rows anyway");
+  refuse(o.update.loss_scale.active(), "loss scale: it skips no update");
   refuse(o.update.ema > 0, "averages of the weights");
   refuse(!o.unfreeze.empty(), "unfreezing");
   refuse(!o.callbacks.empty(), "callbacks");

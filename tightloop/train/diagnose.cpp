@@ -25,7 +25,7 @@ bool reads_data(const ir::Node& node) {
 /// Watches the interpreter and keeps the first node that made a value not finite of finite ones.
 class Watch : public backends::Observer {
  public:
-  Watch(const BoundStep& bound, const std::vector<std::int64_t>& rows) : bound_(bound), rows_(rows) {}
+  Watch(BoundStep& bound, const std::vector<std::int64_t>& rows) : bound_(bound), rows_(rows) {}
 
   void saw(const ir::Node& node, const Array& value) override {
     if (node.op->name == "constant") return;
@@ -36,6 +36,7 @@ class Watch : public backends::Observer {
     bool inherited = false;
     for (const Tensor& t : node.inputs) inherited = inherited || bad_.contains(t.id());
     bad_.insert(&node);
+    if (is_input && is_no_cause(node)) return;
     if (inherited || found_.kind != Origin::Kind::none) return;
     found_ = is_input ? describe_state(node, value, at) : describe(node, value, at);
   }
@@ -43,6 +44,14 @@ class Watch : public backends::Observer {
   const Origin& found() const { return found_; }
 
  private:
+  /// A sum of gradients that the step begins anew, or that may be infinite because its update is skipped
+  /// then.
+  bool is_no_cause(const ir::Node& input) const {
+    if (!ir::input_name(input).starts_with(kAccumulated)) return false;
+    const bool scaled = bound_.step().graph.input(kLossScale) != nullptr;
+    return scaled || bound_.program().state(kAccumulatedWeight).at(0) == 0;
+  }
+
   static Origin describe_state(const ir::Node& node, const Array& value, std::int64_t at) {
     return {Origin::Kind::state, fmt::format("{} in '{}' at the start of the step", value_text(value.at(at)),
                                              ir::input_name(node))};
@@ -62,7 +71,7 @@ class Watch : public backends::Observer {
                                                  to_string(node.type), value_text(value.at(at)))};
   }
 
-  const BoundStep& bound_;
+  BoundStep& bound_;
   const std::vector<std::int64_t>& rows_;
   std::unordered_set<const ir::Node*> bad_;
   Origin found_;

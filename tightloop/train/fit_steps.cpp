@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/callbacks/loss_scaling.h>
 #include <tightloop/train/callbacks/reduce_on_plateau.h>
 #include <tightloop/train/check_run.h>
 #include <tightloop/train/fit_steps.h>
@@ -45,7 +46,8 @@ class ChunkSize {
   std::int64_t steps_ = 1;
 };
 
-/// The options with the callback that the schedule needs; checkpoints see what the other callbacks did.
+/// The options with the callbacks that the schedule and the loss scale need; checkpoints see what the other
+/// callbacks did.
 TrainerOptions completed(TrainerOptions options) {
   std::stable_partition(options.callbacks.begin(), options.callbacks.end(),
                         [](const auto& c) { return c->name() != "checkpoint"; });
@@ -53,6 +55,8 @@ TrainerOptions completed(TrainerOptions options) {
   if (plateau != nullptr)
     options.callbacks.insert(options.callbacks.begin(),
                              std::make_shared<ReduceOnPlateau>(*plateau, options.plateau_metric));
+  if (options.session().update.loss_scale.active())
+    options.callbacks.insert(options.callbacks.begin(), std::make_shared<LossScaling>());
   return options;
 }
 

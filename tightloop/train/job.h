@@ -3,6 +3,7 @@
 #include <tightloop/data/column_rule.h>
 #include <tightloop/data/window.h>
 #include <tightloop/optim/gradient_rules.h>
+#include <tightloop/optim/loss_scale.h>
 #include <tightloop/train/batch_limit.h>
 #include <tightloop/train/precision.h>
 #include <tightloop/train/stages.h>
@@ -143,7 +144,10 @@ struct Job {
     std::vector<ParameterGroup> groups;
     Value schedule;  ///< as job_schedule() reads it; monostate: none
     optim::GradientRules gradients;
-    std::int64_t accumulate = 1;      ///< batches of an update
+    std::int64_t accumulate = 1;  ///< batches of an update
+    optim::LossScale loss_scale;
+    std::string denormals = "flush";  ///< or keep
+    bool deterministic = true;
     std::vector<std::string> freeze;  ///< patterns
     std::string freeze_where;
     std::vector<Thaw> unfreeze;

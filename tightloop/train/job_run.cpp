@@ -98,6 +98,7 @@ TrainerOptions options_of(const Job& job) {
   o.update.per_step = schedule.per_step;
   o.update.gradients = job.train.gradients;
   o.update.accumulate = job.train.accumulate;
+  o.update.loss_scale = job.train.loss_scale;
   o.plateau_metric = schedule.monitor;
   if (o.update.schedule != nullptr)
     o.schedule_where = job.train.schedule.where + ": " + job.train.schedule.path;
@@ -106,6 +107,7 @@ TrainerOptions options_of(const Job& job) {
   o.frozen_norm_evaluates = job.train.frozen_norm == "evaluate";
   o.precision = job.train.precision;
   o.compile.threads = static_cast<int>(job.train.threads);
+  o.compile.flush_denormals = job.train.denormals == "flush";
   o.compile.backend = job.train.backend == "reference" ? Backend::reference : Backend::cpu;
   return o;
 }
@@ -260,6 +262,9 @@ PreparedJob prepare(const Job& given, Observer* observer, std::optional<LoadedDa
     const std::string left = load_weights(*model, path, job.model.weight_map);
     if (!left.empty()) notes.push_back(path + ":\n" + left);
   }
+  if (!job.train.deterministic)
+    notes.emplace_back(
+        "train.deterministic = false changes nothing: every step repeats bit for bit, at no cost");
   TrainerOptions options = options_of(job);
   options.metrics = names;
   options.precision = precision.precision;

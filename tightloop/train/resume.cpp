@@ -16,9 +16,10 @@ constexpr std::array<std::string_view, 5> kFree{"data.memory", "data.workers", "
 
 bool is_fixed(std::string_view path) {
   if (std::find(kFree.begin(), kFree.end(), path) != kFree.end()) return false;
-  return path == "seed" || path == "train.loss" || path == "train.accumulate" || path == "train.freeze" ||
-         path == "train.unfreeze" || path == "train.frozen_norm" || path == "train.limit_batches" ||
-         path == "train.overfit_batches" || path.starts_with("data.") || path.starts_with("model.");
+  return path == "seed" || path == "train.loss" || path == "train.accumulate" || path == "train.loss_scale" ||
+         path == "train.freeze" || path == "train.unfreeze" || path == "train.frozen_norm" ||
+         path == "train.limit_batches" || path == "train.overfit_batches" || path.starts_with("data.") ||
+         path.starts_with("model.");
 }
 
 }  // namespace

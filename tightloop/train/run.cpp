@@ -42,7 +42,7 @@ std::string walk_text(const TrainerOptions& o, std::int64_t rows) {
 /// States that a job may ask for in the middle of a run.
 bool may_be_missing(const std::string& state) {
   return state == kRateScale || state.starts_with(kAverage) || state.starts_with(kEpochSum) ||
-         state.starts_with(kSpike);
+         state.starts_with(kSpike) || state.starts_with(kScaler);
 }
 
 }  // namespace

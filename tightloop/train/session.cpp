@@ -57,6 +57,22 @@ const char* advice(const Origin& cause, std::int64_t step) {
   return "; a smaller learning rate or normalized inputs may help";
 }
 
+std::string scale_text(const optim::LossScale& scale, std::int64_t step, std::int64_t origin,
+                       const Origin& cause) {
+  const std::string found = cause.kind == Origin::Kind::none
+                                ? ""
+                                : fmt::format("; it began in step {} with {}", origin, cause.text);
+  const char* advice = ": compute that part in f32, or take a smaller learning rate";
+  if (scale.kind == optim::LossScale::Kind::fixed)
+    return fmt::format(
+        "step {}: {} updates in a row had gradients that are not finite at the fixed loss scale {}{}{}, a "
+        "smaller loss_scale, or \"dynamic\"",
+        step, optim::kMostSkipped, scale.init, found, advice);
+  return fmt::format(
+      "step {}: a gradient is not finite although the loss scale has fallen to its minimum {}{}{}", step,
+      scale.minimum, found, advice);
+}
+
 }  // namespace
 
 RunLength run_length(const DataPart& part, const SessionOptions& options) {
@@ -109,7 +125,11 @@ void Session::bind_parameters() {
 void Session::start_states() {
   for (const auto& name : program().state_names()) {
     if (name == kRateScale) program().set_state(name, Array::scalar<double>(1));
-    if (name == kSpikeStep) program().set_state(name, Array::scalar<std::int64_t>(-1));
+    if (name == kLossScale) program().set_state(name, Array::scalar(update_.loss_scale.init));
+    if (name == kScalerLeft)
+      program().set_state(name, Array::scalar(optim::hysteresis_of(update_.loss_scale)));
+    if (name == kSpikeStep || name == kScaleLostStep)
+      program().set_state(name, Array::scalar<std::int64_t>(-1));
     if (name.starts_with(kAverage)) program().set_state(name, program().state(name.substr(kAverage.size())));
   }
 }
@@ -178,6 +198,7 @@ void Session::run(std::int64_t steps) {
   step_ += steps;
   bound_.check_data();
   check_spike();
+  check_scale();
   if (bound_.bad_step() >= 0 || !parameters_finite()) explain(step_);
 }
 
@@ -195,12 +216,34 @@ void Session::check_spike() {
       spike);
 }
 
+/// A scale that cannot fall any more leaves the states as they were before the first step of the update.
+void Session::check_scale() {
+  if (!update_.loss_scale.active()) return;
+  const std::int64_t lost = program().state(kScaleLostStep).int_at(0), bad = bound_.bad_step();
+  if (lost < 0 || (bad >= 0 && bad <= lost)) return;
+  go_back();
+  bound_.run(sampling_, step_, std::max(step_, first_of_update(lost)) - step_);
+  step_ = std::max(step_, first_of_update(lost));
+  Origin cause = first_non_finite(bound_, sampling_, step_, seed_);
+  while (cause.kind != Origin::Kind::operation && step_ < lost) {
+    bound_.run(sampling_, step_++, 1);
+    cause = first_non_finite(bound_, sampling_, step_, seed_);
+  }
+  throw NonFinite(scale_text(update_.loss_scale, lost, step_, cause), lost);
+}
+
+/// The first step of the update that step `last` makes.
+std::int64_t Session::first_of_update(std::int64_t last) const {
+  return last - last % length_.epoch % update_.accumulate;
+}
+
 void Session::run_verified() {
   keep();
   const auto difference = verify_step(bound_, sampling_, step_, seed_);
   ++step_;
   ran_ = true;
   bound_.check_data();
+  check_scale();
   if (bound_.bad_step() >= 0 || !parameters_finite()) {
     go_back();
     const bool interpreter_too = first_non_finite(bound_, sampling_, step_, seed_).kind != Origin::Kind::none;

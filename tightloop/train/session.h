@@ -86,6 +86,8 @@ class Session {
   void go_back();
   bool parameters_finite() const;
   void check_spike();
+  void check_scale();
+  std::int64_t first_of_update(std::int64_t last) const;
   [[noreturn]] void explain(std::int64_t end);
   std::int64_t first_bad_update(std::int64_t last);
 

@@ -36,6 +36,7 @@ SessionOptions TrainerOptions::session() const {
                      max_steps, limit_batches};
   if (update.schedule != nullptr && update.schedule->plateau() != nullptr) out.update.scaled_rate = true;
   for (const auto& callback : callbacks) callback->prepare(out.update);
+  out.update.loss_scale = update.loss_scale.resolved(false);
   return out;
 }
 

@@ -11,6 +11,7 @@ namespace tightloop::train {
 
 void check(const UpdateOptions& options) {
   optim::check(options.gradients);
+  optim::check(options.loss_scale);
   if (!(options.ema >= 0 && options.ema < 1))
     throw Error(fmt::format("ema: the decay must be 0 or greater and below 1, not {}", options.ema));
   if (options.accumulate < 1)
@@ -42,15 +43,16 @@ struct Time {
   double length;
 };
 
-Time time_of(const UpdateOptions& options, const RunLength& length, const Tensor& step) {
+Time time_of(const UpdateOptions& options, const RunLength& length, const UpdateTime& at) {
   const double steps = static_cast<double>(length.run), epoch = static_cast<double>(length.epoch);
-  if (options.per_step) return {cast(step, DType::f64), steps};
-  return {cast(floor_div(step, scalar(epoch, DType::i64)), DType::f64), std::ceil(steps / epoch)};
+  if (options.per_step)
+    return {cast(at.skipped.defined() ? at.update - at.skipped : at.update, DType::f64), steps};
+  return {cast(floor_div(at.update, scalar(epoch, DType::i64)), DType::f64), std::ceil(steps / epoch)};
 }
 
-Tensor plain_rate(const UpdateOptions& options, const RunLength& length, double lr, const Tensor& step) {
+Tensor plain_rate(const UpdateOptions& options, const RunLength& length, double lr, const UpdateTime& now) {
   if (options.schedule == nullptr) return scalar(lr, DType::f64);
-  const Time time = time_of(options, length, step);
+  const Time time = time_of(options, length, now);
   return options.schedule->rate(time.now, lr, time.length);
 }
 
@@ -65,27 +67,28 @@ std::int64_t AveragingRate::first_epoch(std::int64_t epochs) const {
   return static_cast<std::int64_t>(first);
 }
 
-Tensor scheduled_rate(const UpdateOptions& options, const RunLength& length, double lr, const Tensor& step) {
-  const Tensor plain = plain_rate(options, length, lr, step);
+Tensor scheduled_rate(const UpdateOptions& options, const RunLength& length, double lr,
+                      const UpdateTime& now) {
+  const Tensor plain = plain_rate(options, length, lr, now);
   const AveragingRate& a = options.averaging;
   if (a.start == 0) return plain;
   const std::int64_t first = a.first_epoch(epochs_of(length)) - 1;
   const Tensor start = scalar(static_cast<double>(first * length.epoch), DType::i64);
-  const Tensor before = plain_rate(options, length, lr, start);
+  const Tensor before = plain_rate(options, length, lr, {start});
   const Tensor epoch =
-      cast(floor_div(step, scalar(static_cast<double>(length.epoch), DType::i64)), DType::f64);
+      cast(floor_div(now.update, scalar(static_cast<double>(length.epoch), DType::i64)), DType::f64);
   const Tensor into = epoch - static_cast<double>(first);
   const double over = static_cast<double>(std::max<std::int64_t>(1, a.anneal_epochs));
   const Tensor time = a.anneal_epochs == 0 ? maximum(into, scalar(1, DType::f64)) : into;
   const Tensor share = clamp(time / over, 0, 1);
   const Tensor alpha = a.linear ? share : (1.0 - cos(share * std::numbers::pi)) / 2.0;
-  return select(step >= start, before + (a.lr - before) * alpha, plain);
+  return select(now.update >= start, before + (a.lr - before) * alpha, plain);
 }
 
 Tensor scheduled_momentum(const UpdateOptions& options, const RunLength& length, double momentum,
-                          const Tensor& step) {
+                          const UpdateTime& now) {
   if (options.schedule == nullptr) return {};
-  const Time time = time_of(options, length, step);
+  const Time time = time_of(options, length, now);
   return options.schedule->momentum(time.now, momentum, time.length);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 // What a training step does with its gradients beside the update rule.
 #include <tightloop/optim/gradient_rules.h>
+#include <tightloop/optim/loss_scale.h>
 #include <tightloop/optim/optimizer.h>
 #include <tightloop/optim/schedule.h>
 
@@ -45,6 +46,9 @@ struct UpdateOptions {
   AveragingRate averaging = {};
   SpikeRule spike = {};
   bool gradient_norm = false;  ///< the states of kGradientNorm are kept
+  /// An update one of whose gradients is not finite is skipped as if it had not come: parameters, slots,
+  /// averages, the optimizer's count and a schedule by steps stay. Schedules by epochs go on.
+  optim::LossScale loss_scale = {};
   /// Epoch, from 1, in which parameters joined the training, by path: the optimizer counts from there.
   std::map<std::string, std::int64_t> since = {};
 };
@@ -73,6 +77,16 @@ inline constexpr const char* kGradientNorm = "train.epoch.gradient_norm";  ///< 
 inline constexpr const char* kGradientNormMax = "train.epoch.gradient_norm_max";
 inline constexpr const char* kUpdates = "train.epoch.updates";
 
+// What loss scaling keeps; constant within an update.
+inline constexpr std::string_view kScaler = "train.loss_scale.";     ///< what they begin with
+inline constexpr const char* kLossScale = "train.loss_scale.scale";  ///< f64[]
+inline constexpr const char* kScalerGood = "train.loss_scale.good";  ///< i64[], see ScalerState
+inline constexpr const char* kScalerLeft = "train.loss_scale.left";  ///< i64[]
+inline constexpr const char* kScaleLostStep =
+    "train.loss_scale.lost_step";                                     ///< i64[]: ScalerStep::lost, or -1
+inline constexpr const char* kSkipped = "train.loss_scale.skipped.";  ///< and n: i64[], from update n on
+inline constexpr const char* kSkippedUpdates = "train.epoch.skipped_updates";  ///< f64[], of the epoch
+
 // What SpikeRule keeps.
 inline constexpr const char* kSpike = "train.spike.";            ///< what they begin with
 inline constexpr const char* kSpikeStep = "train.spike.step";    ///< i64[]: the first such step, or -1
@@ -85,10 +99,16 @@ struct UpdateCount {
 };
 UpdateCount count_updates(const Tensor& step, const RunLength& length, std::int64_t accumulate);
 
-/// The schedule's rate in update `step` (i64[]) of a run of `length` updates: f64[].
-Tensor scheduled_rate(const UpdateOptions& options, const RunLength& length, double lr, const Tensor& step);
+/// An update: its number in the run, and how many before it were skipped (i64[]; empty: none).
+struct UpdateTime {
+  Tensor update;
+  Tensor skipped = {};
+};
+/// The schedule's rate in update `now` of a run of `length` updates: f64[].
+Tensor scheduled_rate(const UpdateOptions& options, const RunLength& length, double lr,
+                      const UpdateTime& now);
 /// The momentum or β₁ of an optimizer whose own is `momentum`; empty: no schedule moves it.
 Tensor scheduled_momentum(const UpdateOptions& options, const RunLength& length, double momentum,
-                          const Tensor& step);
+                          const UpdateTime& now);
 
 }  // namespace tightloop::train

@@ -58,9 +58,11 @@ Runner::Runner(const Plan& plan, const Code& code, bool flush_denormals)
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
     if (plan_.buffers[i].kind == Buffer::Kind::input && role(i) == "rows") rows_buffer_ = static_cast<int>(i);
   own_rows_ = rows_buffer_ >= 0 && read_in_chains_only(rows_buffer_);
-  for (const Kernel& kernel : plan_.schedule.kernels)
+  for (const Kernel& kernel : plan_.schedule.kernels) {
     windows_.push_back(kernel.kind == KernelKind::window ? std::make_unique<Window>(*kernel.roots[0])
                                                          : nullptr);
+    only_if_.push_back(kernel.only_if == nullptr ? -1 : plan_.buffer_of(kernel.only_if));
+  }
 }
 
 std::string Runner::role(std::size_t buffer) const {
@@ -245,6 +247,7 @@ void Runner::run_phase(const Phase& phase, int thread, int threads) {
   const Worker& worker = workers_[static_cast<std::size_t>(thread)];
   int dealt = 0;
   for (auto k = static_cast<std::size_t>(phase.whole); k < static_cast<std::size_t>(phase.last); ++k) {
+    if (!is_due(k, worker)) continue;
     if (shared_[k])
       run_kernel(k, worker, thread, threads);
     else if (dealt++ % threads == thread)

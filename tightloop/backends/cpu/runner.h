@@ -63,6 +63,10 @@ class Runner {
   void begin_step(const Sampling& sampling, std::int64_t step, int thread, int threads);
   void run_phase(const Phase& phase, int thread, int threads);
   void run_chain(const Phase& phase, int thread, int threads);
+  bool is_due(std::size_t kernel, const Worker& worker) const {
+    const int at = only_if_[kernel];
+    return at < 0 || *static_cast<const std::uint8_t*>(worker.buffers[static_cast<std::size_t>(at)]) != 0;
+  }
   void run_kernel(std::size_t kernel, const Worker& worker, int part, int parts);
   void run_library(const ir::Node* matmul, const Worker& worker, int part, int parts);
   void run_window(std::size_t kernel, const Worker& worker, int part, int parts);
@@ -82,6 +86,7 @@ class Runner {
   int rows_buffer_ = -1;      ///< the input of role rows
   bool own_rows_ = false;     ///< each thread needs the row numbers of its own samples only
   std::vector<bool> shared_;  ///< by kernel: worth sharing out
+  std::vector<int> only_if_;  ///< by kernel: the buffer of its condition, or -1
   std::vector<std::unique_ptr<Window>> windows_;  ///< by kernel, null for other kinds
   std::vector<Local> locals_;
   Array arena_{DType::u8, {0}};

@@ -12,7 +12,7 @@ std::vector<Key> all_keys() {
        [](const Job& j) { return Value{j.seed}; }},
   };
   for (auto part : {keys::data_keys, keys::stream_keys, keys::view_keys, keys::model_keys, keys::train_keys,
-                    keys::run_keys, keys::output_keys}) {
+                    keys::update_keys, keys::run_keys, keys::output_keys}) {
     const std::vector<Key> more = part();
     out.insert(out.end(), more.begin(), more.end());
   }

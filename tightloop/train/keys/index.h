@@ -12,7 +12,8 @@ std::vector<Key> stream_keys();  ///< how samples are made; of [data]
 std::vector<Key> view_keys();    ///< how the data are split, sampled and changed; also of [data]
 std::vector<Key> model_keys();
 std::vector<Key> train_keys();
-std::vector<Key> run_keys();  ///< runs for development, and several runs; also of [train]
+std::vector<Key> update_keys();  ///< how numbers are kept apart from 0 and infinity; also of [train]
+std::vector<Key> run_keys();     ///< runs for development, and several runs; also of [train]
 std::vector<Key> output_keys();
 
 /// What data.shuffle, data.sampler, data.split, data.fold and data.window ask of each other. Throws Error for

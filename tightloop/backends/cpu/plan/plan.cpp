@@ -33,6 +33,7 @@ class Planner {
       for (const Node* r : kernel.roots)
         if (plan_.schedule.stored.contains(r) && !is_piece(r) && !plan_.memory.contains(r))
           store_in(r, temporary(r));
+    find_unconditional();
     set_lifetimes();
   }
 
@@ -63,11 +64,13 @@ class Planner {
 
   void find_readers() {
     const auto& kernels = plan_.schedule.kernels;
-    for (std::size_t k = 0; k < kernels.size(); ++k)
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      if (kernels[k].only_if != nullptr) uses_[kernels[k].only_if].push_back({static_cast<int>(k), true});
       for (const Node* r : kernels[k].roots)
         for (const Leaf& leaf : leaves_of(r, roots_)) {
           uses_[leaf.node].push_back({static_cast<int>(k), leaf.aligned});
         }
+    }
   }
 
   void find_panels() {
@@ -136,6 +139,17 @@ class Planner {
     return std::none_of(plan_.graph.outputs.begin(), plan_.graph.outputs.end(), [&](const auto& o) {
       return o.value.id() == state && o.name != ir::input_name(*state);
     });
+  }
+
+  /// A kernel whose state is not updated in place runs in every step: its copy wants what it writes.
+  void find_unconditional() {
+    for (Kernel& kernel : plan_.schedule.kernels)
+      for (const Node* r : kernel.roots) {
+        const auto stores = plan_.stores.find(r);
+        if (stores != plan_.stores.end() &&
+            std::any_of(stores->second.begin(), stores->second.end(), [&](int b) { return is_copied(b); }))
+          kernel.only_if = nullptr;
+      }
   }
 
   void set_lifetimes() {

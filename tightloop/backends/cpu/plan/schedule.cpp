@@ -2,6 +2,7 @@
 #include <tightloop/backends/cpu/library/low_matmul.h>
 #include <tightloop/backends/cpu/plan/assembly.h>
 #include <tightloop/backends/cpu/plan/batchwise.h>
+#include <tightloop/backends/cpu/plan/conditional.h>
 #include <tightloop/backends/cpu/plan/cost.h>
 #include <tightloop/backends/cpu/plan/lower_attention.h>
 #include <tightloop/backends/cpu/plan/merge_dims.h>
@@ -66,7 +67,11 @@ bool moves_only_ones(const Node* transposed) {
 /// Collects the roots of a graph in topological order.
 class RootFinder {
  public:
-  explicit RootFinder(const ir::Graph& graph) : order_(ir::topological(graph)) {
+  explicit RootFinder(const ir::Graph& graph)
+      : order_(ir::topological(graph)), conditions_(find_conditions(graph)) {
+    std::stable_partition(order_.begin(), order_.end(),
+                          [&](const Node* n) { return conditions_.deciding.contains(n); });
+    for (const auto& [node, condition] : conditions_.of) roots_.insert(condition);
     for (const Node* n : order_) {
       if (computes_as_root(n)) roots_.insert(n);
       if (reads_memory(n))
@@ -81,6 +86,7 @@ class RootFinder {
   }
 
   const NodeSet& roots() const { return roots_; }
+  const Conditions& conditions() const { return conditions_; }
   std::vector<const Node*> ordered() const {
     std::vector<const Node*> out;
     for (const Node* n : order_)
@@ -152,19 +158,24 @@ class RootFinder {
   std::vector<const Node*> order_;
   NodeSet roots_;
   std::unordered_map<const Node*, bool> from_low_;
+  Conditions conditions_;
 };
 
 /// Assigns roots to kernels greedily, in topological order, keeping the kernel graph acyclic.
 class Clusterer {
  public:
   Clusterer(const ir::Graph& graph, const RootFinder& finder)
-      : graph_(graph), roots_(finder.roots()), cost_(roots_) {
+      : graph_(graph), roots_(finder.roots()), conditions_(finder.conditions()), cost_(roots_) {
     for (const Node* r : finder.ordered()) place(r);
   }
 
   Schedule finish() {
     Schedule s;
-    for (Kernel& k : kernels_) k.batchwise = runs_batchwise(k);
+    for (Kernel& k : kernels_) {
+      k.batchwise = runs_batchwise(k);
+      if (k.batchwise) k.only_if = nullptr;
+      if (k.only_if != nullptr) s.stored.insert(k.only_if);
+    }
     const PhaseOrder order = order_in_phases(kernels_, depends_);
     s.phases = order.phases;
     std::vector<int> position(kernels_.size());
@@ -197,6 +208,8 @@ class Clusterer {
     kernel.name += (kernel.name.empty() ? "" : "+") + std::string(r->op->name);
     if (is_reduction(r) || kernel.roots.size() == 1) kernel.sources.push_back(r);
     home_[r] = k;
+    if (kernel.only_if != nullptr)
+      depends_.add(static_cast<std::size_t>(k), static_cast<std::size_t>(home_.at(kernel.only_if)));
     for (const Leaf& leaf : leaves)
       if (!is_input(leaf.node))
         depends_.add(static_cast<std::size_t>(k), static_cast<std::size_t>(home_.at(leaf.node)));
@@ -214,6 +227,7 @@ class Clusterer {
              : is_op(r, ops::scatter_add_op())    ? KernelKind::scatter
              : is_block_transpose(r)              ? KernelKind::transpose
                                                   : KernelKind::elementwise;
+    k.only_if = conditions_.at(r);
     kernels_.push_back(std::move(k));
     depends_.add_kernel();
     work_.push_back(0);
@@ -245,7 +259,8 @@ class Clusterer {
     const auto fits = [&](int k) {
       if (work_[static_cast<std::size_t>(k)] + own > kLargestKernel) return false;
       const Kernel& kernel = kernels_[static_cast<std::size_t>(k)];
-      return accepts_epilogue(kernel) && !kernel.late && kernel.domain == domain && legal(k, leaves);
+      return accepts_epilogue(kernel) && !kernel.late && kernel.domain == domain &&
+             kernel.only_if == conditions_.at(r) && legal(k, leaves);
     };
     int best = -1;
     for (const Leaf& leaf : leaves)
@@ -280,7 +295,7 @@ class Clusterer {
       const bool outside = std::none_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
         return !is_input(leaf.node) && home_.at(leaf.node) == k;
       });
-      if (same && outside && legal(k, leaves)) return k;
+      if (same && outside && kernel.only_if == conditions_.at(r) && legal(k, leaves)) return k;
     }
     return -1;
   }
@@ -304,6 +319,7 @@ class Clusterer {
 
   const ir::Graph& graph_;
   const NodeSet& roots_;
+  const Conditions& conditions_;
   std::vector<Kernel> kernels_;
   mutable CostModel cost_;
   std::vector<double> work_;  ///< instructions an element, by kernel

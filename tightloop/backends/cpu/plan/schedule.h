@@ -38,6 +38,8 @@ struct Kernel {
   std::string name;                      ///< "matmul+add+tanh"
   bool late = false;       ///< runs just before who reads it: its result is larger than what it reads
   bool batchwise = false;  ///< all roots are (plan/batchwise.h): it runs stretch by stretch
+  /// A scalar without which it need not run (plan/conditional.h); null: it always does.
+  const ir::Node* only_if = nullptr;
 };
 
 /// Kernels [first, last) that a team runs without waiting for each other: the batchwise ones, before `whole`,
