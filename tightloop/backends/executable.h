@@ -45,6 +45,8 @@ class Executable {
   virtual void reserve(const Sizes& sizes) = 0;
   /// Bytes of temporaries that reserve() takes for these sizes.
   virtual std::size_t temporary_bytes(const Sizes& sizes) const = 0;
+  /// Arithmetic of a step that computes values again (ir/recompute.h), as a share of the rest.
+  virtual double recomputed(const Sizes& /*sizes*/) const { return 0; }
   virtual const Report& report() const = 0;
 };
 

@@ -21,7 +21,9 @@ std::unique_ptr<backends::Executable> make_executable(const ir::Graph& graph, co
     return backends::cpu::compile_cpu(graph, {.threads = options.threads,
                                               .disk_cache = options.disk_cache,
                                               .cache_directory = options.cache_directory,
-                                              .flush_denormals = options.flush_denormals});
+                                              .flush_denormals = options.flush_denormals,
+                                              .recompute = options.recompute,
+                                              .code = options.code});
 #endif
   return backends::make_reference(graph, options.precise);
 }
@@ -308,6 +310,7 @@ MemoryReport Program::memory(const Sizes& sizes) const {
   for (const Result& r : impl_->results)
     if (r.state == nullptr) report.results += bytes_of(r.type, sizes);
   report.temporaries = impl_->executable->temporary_bytes(sizes);
+  report.recomputed = impl_->executable->recomputed(sizes);
   return report;
 }
 

@@ -4,6 +4,7 @@
 #include <tightloop/base/array.h>
 #include <tightloop/base/recorder.h>
 #include <tightloop/ir/pass.h>
+#include <tightloop/ir/recompute.h>
 
 #include <memory>
 #include <string>
@@ -26,6 +27,9 @@ struct CompileOptions {
   bool precise = false;         ///< reference only: compute f32 in f64
   bool flush_denormals = true;  ///< native code only: denormal floats count as 0 while a step runs
   ir::PassOptions passes;
+  /// Of a graph with an output `loss` and a backward, in native code: less memory for more arithmetic.
+  Recompute recompute = {};
+  bool code = true;  ///< false: only plans, so that memory() tells; run() is then an InternalError
 };
 
 /// Bytes that a program holds.
@@ -34,6 +38,7 @@ struct MemoryReport {
   std::size_t data = 0;         ///< bound data, arguments and literals
   std::size_t temporaries = 0;  ///< between the ops of a step
   std::size_t results = 0;      ///< outputs that are not states
+  double recomputed = 0;        ///< arithmetic that computes values again, as a share of the rest
   std::size_t total() const { return state + data + temporaries + results; }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/backends/cpu/codegen/generate.h>
 #include <tightloop/backends/cpu/compile.h>
+#include <tightloop/backends/cpu/memory.h>
+#include <tightloop/backends/cpu/plan/recompute.h>
 #include <tightloop/backends/cpu/runner.h>
 #include <tightloop/backends/cpu/runtime/cores.h>
 #include <tightloop/backends/cpu/runtime/object_cache.h>
@@ -23,14 +25,19 @@ class CpuExecutable final : public Executable {
  public:
   CpuExecutable(const ir::Graph& graph, const CpuOptions& options) : options_(options) {
     const auto start = Clock::now();
-    plan_ = make_plan(prepare(graph));
-    load_or_compile();
-    runner_.emplace(plan_, *code_, options_.flush_denormals);
+    const Recomputed step = recompute(prepare(graph), options_.recompute);
+    for (const auto& [node, arrival] : step.waits) again_.insert(node);
+    plan_ = make_plan(step);
+    if (options_.code) {
+      load_or_compile();
+      runner_.emplace(plan_, *code_, options_.flush_denormals);
+    }
     for (const Kernel& k : plan_.schedule.kernels) report_.kernels.push_back(k.name);
     report_.compile_ms = milliseconds_since(start);
   }
 
   void reserve(const Sizes& sizes) override {
+    require(runner_.has_value(), "a program that was only planned cannot run");
     if (sizes.batch <= reserved_) return;
     reserved_ = sizes.batch;
     const int threads = useful_threads(sizes);
@@ -40,8 +47,10 @@ class CpuExecutable final : public Executable {
   }
 
   std::size_t temporary_bytes(const Sizes& sizes) const override {
-    return runner_->temporary_bytes(sizes, useful_threads(sizes));
+    return cpu::temporary_bytes(plan_, sizes, useful_threads(sizes));
   }
+
+  double recomputed(const Sizes& sizes) const override { return recomputed_share(plan_, again_, sizes); }
 
   void run(const RunArgs& args) override {
     const std::int64_t rows = args.sampling.data_rows != 0 ? args.sampling.data_rows : args.sampling.rows;
@@ -104,11 +113,13 @@ class CpuExecutable final : public Executable {
     const int cores = available_cores();
     if (options_.exact_threads) return options_.threads > 0 ? options_.threads : cores;
     const int most = options_.threads > 0 ? std::min(options_.threads, cores) : cores;
+    if (!runner_) return most;
     return choose_threads(runner_->work(sizes), most, typical_rates(cores));
   }
 
   CpuOptions options_;
   Plan plan_;
+  std::unordered_set<const ir::Node*> again_;  ///< nodes that compute values again
   std::optional<Code> code_;
   std::optional<Runner> runner_;
   ThreadTrial trial_;

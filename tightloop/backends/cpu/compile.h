@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <tightloop/backends/executable.h>
+#include <tightloop/ir/recompute.h>
 
 #include <memory>
 #include <string>
@@ -14,6 +15,8 @@ struct CpuOptions {
   std::string cache_directory;  ///< empty: the user's cache directory
   bool flush_denormals = true;  ///< while a step runs
   int vector_bytes = 0;         ///< code for a lesser machine with vectors of 16 or 32 bytes; 0: the widest
+  Recompute recompute = {};
+  bool code = true;  ///< false: plans only; such an executable tells its memory and does not run
 };
 
 /// Compiles `graph` for this machine, or takes the code from the disk cache.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/backends/cpu/library/low_matmul.h>
+#include <tightloop/backends/cpu/memory.h>
 #include <tightloop/backends/cpu/plan/cost.h>
 #include <tightloop/backends/cpu/plan/windows.h>
 #include <tightloop/backends/cpu/runner.h>
@@ -24,18 +25,6 @@ std::size_t rounded(std::size_t bytes, std::size_t to) { return (bytes + to - 1)
 /// Which groups a thread takes.
 std::pair<std::int64_t, std::int64_t> groups_of_thread(std::int64_t groups, int thread, int threads) {
   return {groups * thread / threads, groups * (thread + 1) / threads};
-}
-
-LibraryConvolution library_convolution(const ir::Node& n) {
-  const bool pieces = is_weight_pieces(&n);
-  const auto direction = pieces || n.op == &ops::convolution_weight_grad_op()
-                             ? ConvolutionDirection::weight_grad
-                         : n.op == &ops::convolution_op() ? ConvolutionDirection::forward
-                                                          : ConvolutionDirection::input_grad;
-  return {convolution_of(n),
-          direction,
-          pieces ? n.type.shape[0].factor : 1,
-          {operand_of(&n, 0)->type.dtype, operand_of(&n, 1)->type.dtype}};
 }
 
 std::byte* aligned(std::byte* p) {
@@ -101,15 +90,6 @@ StepWork Runner::work(const Sizes& sizes) const {
   for (std::size_t k = 0; k < plan_.schedule.kernels.size(); ++k) work.kernels.push_back(work_of(k, sizes));
   work.barriers = static_cast<double>(plan_.schedule.phases.size()) + (own_rows_ ? 0 : 1);
   return work;
-}
-
-std::size_t Runner::temporary_bytes(const Sizes& sizes, int threads) const {
-  const Layout layout = lay_out(plan_, sizes);
-  std::size_t scratch = 0;
-  for (const auto& w : windows_)
-    if (w && w->library) scratch = std::max(scratch, w->library->expected_scratch(w->batch.value(sizes)));
-  return layout.bytes + static_cast<std::size_t>(threads) * (rounded(layout.local_bytes, kApart) + scratch) +
-         static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t);
 }
 
 void Runner::reserve(const Sizes& sizes, int threads) {

@@ -24,7 +24,6 @@ class Runner {
 
   /// What a step has for a team to do.
   StepWork work(const Sizes& sizes) const;
-  std::size_t temporary_bytes(const Sizes& sizes, int threads) const;
   /// Takes the memory for batches of up to sizes.batch and teams of up to `threads`.
   void reserve(const Sizes& sizes, int threads);
   /// What the steps to come read and write.

@@ -9,7 +9,6 @@
 #include <string_view>
 
 namespace tightloop::backends::cpu {
-namespace {
 
 double own_cost(const ir::Node& n) {
   static constexpr std::array<std::string_view, 5> kDivisions{"div", "sqrt", "rsqrt", "div_root",
@@ -28,8 +27,6 @@ double own_cost(const ir::Node& n) {
   if (std::find(kFunctions.begin(), kFunctions.end(), n.op->name) != kFunctions.end()) return 20;
   return 1;
 }
-
-}  // namespace
 
 double CostModel::of(const ir::Node* n) {
   if (is_input(n) || roots_.contains(n)) return 0.5;

@@ -19,6 +19,9 @@ inline constexpr double kLowShareCost = 48;
 /// than its size, and values that no register holds would be stored anyway.
 inline constexpr double kLargestKernel = 240;
 
+/// Vector instructions for one element of a node alone.
+double own_cost(const ir::Node& n);
+
 /// Vector instructions to compute one element of an inline node, looking through other inline nodes.
 class CostModel {
  public:

@@ -2,6 +2,7 @@
 #include <tightloop/backends/cpu/plan/assembly.h>
 #include <tightloop/backends/cpu/plan/batchwise.h>
 #include <tightloop/backends/cpu/plan/plan.h>
+#include <tightloop/backends/cpu/plan/recompute.h>
 #include <tightloop/ops/index.h>
 
 #include <algorithm>
@@ -11,15 +12,11 @@ namespace {
 
 using ir::Node;
 
-constexpr std::size_t kAlignment = 64;
-/// Vector code may read a whole vector at the last element of a temporary.
-constexpr std::size_t kSlack = 64;
-
 class Planner {
  public:
-  explicit Planner(const ir::Graph& graph) {
-    plan_.graph = graph;
-    plan_.schedule = make_schedule(graph);
+  explicit Planner(const Recomputed& step) {
+    const ir::Graph& graph = plan_.graph = step.graph;
+    plan_.schedule = make_schedule(step);
     plan_.stretch = stretch_of(graph);
     for (const auto& [node, home] : plan_.schedule.home) roots_.insert(node);
     for (std::size_t i = 0; i < graph.inputs.size(); ++i)
@@ -194,59 +191,9 @@ class Planner {
   std::vector<Plan::Copy> first_copies_;
 };
 
-std::int64_t elements(const Buffer& b, const Sizes& sizes) {
-  if (!b.panels) return b.type.shape.count(sizes);
-  const std::int64_t panels = (b.type.shape[1].factor + kPanelColumns - 1) / kPanelColumns;
-  return b.type.shape[0].factor * panels * kPanelColumns;
-}
-
-/// Places the buffers of one kind, the largest first, each where it fits beside those alive at the same time.
-std::size_t pack(const Plan& plan, Buffer::Kind kind, const Sizes& sizes,
-                 std::vector<std::ptrdiff_t>& offsets) {
-  struct Block {
-    std::size_t begin, end;
-    int first, last;
-  };
-  std::vector<Block> placed;  // by where they begin
-  std::vector<std::size_t> order;
-  std::vector<std::size_t> bytes(plan.buffers.size());
-  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
-    const Buffer& b = plan.buffers[i];
-    if (b.kind != kind) continue;
-    const std::size_t exact = static_cast<std::size_t>(elements(b, sizes)) * size_of(b.type.dtype);
-    bytes[i] = (exact + kSlack + kAlignment - 1) / kAlignment * kAlignment;
-    order.push_back(i);
-  }
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return bytes[a] != bytes[b] ? bytes[a] > bytes[b] : a < b; });
-  std::size_t total = 0;
-  for (const std::size_t i : order) {
-    const Buffer& b = plan.buffers[i];
-    std::size_t at = 0;
-    for (const Block& p : placed) {
-      if (at + bytes[i] <= p.begin) break;
-      if (p.first <= b.last && b.first <= p.last) at = std::max(at, p.end);
-    }
-    const auto after = std::upper_bound(placed.begin(), placed.end(), at,
-                                        [](std::size_t begin, const Block& p) { return begin < p.begin; });
-    placed.insert(after, {at, at + bytes[i], b.first, b.last});
-    offsets[i] = static_cast<std::ptrdiff_t>(at);
-    total = std::max(total, at + bytes[i]);
-  }
-  return total;
-}
-
 }  // namespace
 
-Plan make_plan(const ir::Graph& graph) { return Planner(graph).finish(); }
-
-Layout lay_out(const Plan& plan, const Sizes& most) {
-  Layout layout{std::vector<std::ptrdiff_t>(plan.buffers.size(), -1), 0, 0};
-  const Sizes sizes{most.batch, most.rows, most_groups(most.batch, plan.stretch)};
-  const Sizes stretch{std::min(sizes.batch, plan.stretch), sizes.rows, sizes.groups};
-  layout.bytes = pack(plan, Buffer::Kind::temporary, sizes, layout.offsets);
-  layout.local_bytes = pack(plan, Buffer::Kind::local, stretch, layout.offsets);
-  return layout;
-}
+Plan make_plan(const Recomputed& step) { return Planner(step).finish(); }
+Plan make_plan(const ir::Graph& graph) { return make_plan(Recomputed{graph}); }
 
 }  // namespace tightloop::backends::cpu

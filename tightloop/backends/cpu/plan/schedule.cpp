@@ -7,6 +7,7 @@
 #include <tightloop/backends/cpu/plan/lower_attention.h>
 #include <tightloop/backends/cpu/plan/merge_dims.h>
 #include <tightloop/backends/cpu/plan/phases.h>
+#include <tightloop/backends/cpu/plan/recompute.h>
 #include <tightloop/backends/cpu/plan/schedule.h>
 #include <tightloop/backends/cpu/plan/windows.h>
 #include <tightloop/ops/functions.h>
@@ -67,8 +68,10 @@ bool moves_only_ones(const Node* transposed) {
 /// Collects the roots of a graph in topological order.
 class RootFinder {
  public:
-  explicit RootFinder(const ir::Graph& graph)
-      : order_(ir::topological(graph)), conditions_(find_conditions(graph)) {
+  explicit RootFinder(const Recomputed& step)
+      : order_(in_order(step.graph, step.waits)),
+        roots_(step.kept.begin(), step.kept.end()),
+        conditions_(find_conditions(step.graph)) {
     std::stable_partition(order_.begin(), order_.end(),
                           [&](const Node* n) { return conditions_.deciding.contains(n); });
     for (const auto& [node, condition] : conditions_.of) roots_.insert(condition);
@@ -81,7 +84,7 @@ class RootFinder {
       if (is_assembly(n))
         for (const Tensor& t : n->inputs) add(t.id());
     }
-    for (const auto& o : graph.outputs) add(o.value.id());
+    for (const auto& o : step.graph.outputs) add(o.value.id());
     share_dear_values();
   }
 
@@ -164,8 +167,8 @@ class RootFinder {
 /// Assigns roots to kernels greedily, in topological order, keeping the kernel graph acyclic.
 class Clusterer {
  public:
-  Clusterer(const ir::Graph& graph, const RootFinder& finder)
-      : graph_(graph), roots_(finder.roots()), conditions_(finder.conditions()), cost_(roots_) {
+  Clusterer(const Recomputed& step, const RootFinder& finder)
+      : step_(step), roots_(finder.roots()), conditions_(finder.conditions()), cost_(roots_) {
     for (const Node* r : finder.ordered()) place(r);
   }
 
@@ -183,7 +186,7 @@ class Clusterer {
       position[static_cast<std::size_t>(order.kernels[i])] = static_cast<int>(i);
     for (const int k : order.kernels) s.kernels.push_back(std::move(kernels_[static_cast<std::size_t>(k)]));
     for (const auto& [node, k] : home_) s.home[node] = position[static_cast<std::size_t>(k)];
-    for (const auto& o : graph_.outputs)
+    for (const auto& o : step_.graph.outputs)
       if (!is_input(o.value.id())) s.stored.insert(o.value.id());
     for (const auto& [node, leaves] : leaves_)
       for (const Leaf& leaf : leaves)
@@ -195,7 +198,8 @@ class Clusterer {
  private:
   void place(const Node* r) {
     leaves_[r] = leaves_of(r, roots_);
-    const std::vector<Leaf>& leaves = leaves_[r];
+    std::vector<Leaf> leaves = leaves_[r];
+    add_waits(r, leaves);
     int k = -1;
     if (is_reduction(r))
       k = sibling_reduction(r, leaves);
@@ -213,6 +217,16 @@ class Clusterer {
     for (const Leaf& leaf : leaves)
       if (!is_input(leaf.node))
         depends_.add(static_cast<std::size_t>(k), static_cast<std::size_t>(home_.at(leaf.node)));
+  }
+
+  /// What computes again comes after what it waits for, as if it read that.
+  void add_waits(const Node* r, std::vector<Leaf>& leaves) const {
+    const auto at = step_.waits.find(r);
+    if (at == step_.waits.end()) return;
+    std::vector<Leaf> of{{at->second, false}};
+    if (!roots_.contains(at->second)) of = leaves_of(at->second, roots_);
+    for (const Leaf& leaf : of)
+      if (home_.contains(leaf.node)) leaves.push_back({leaf.node, false});
   }
 
   int open(const Node* r) {
@@ -317,7 +331,7 @@ class Clusterer {
   static constexpr std::size_t kMaxSiblings = 4;
   static constexpr int kReach = 1024;
 
-  const ir::Graph& graph_;
+  const Recomputed& step_;
   const NodeSet& roots_;
   const Conditions& conditions_;
   std::vector<Kernel> kernels_;
@@ -413,10 +427,12 @@ std::vector<Leaf> leaves_of(const Node* root, const NodeSet& roots) {
   return out;
 }
 
-Schedule make_schedule(const ir::Graph& graph) {
-  const RootFinder finder(graph);
-  return Clusterer(graph, finder).finish();
+Schedule make_schedule(const Recomputed& step) {
+  const RootFinder finder(step);
+  return Clusterer(step, finder).finish();
 }
+
+Schedule make_schedule(const ir::Graph& graph) { return make_schedule(Recomputed{graph}); }
 
 bool goes_to_library(const Node* n) {
   if (n->op->kind != OpKind::contraction || n->type.dtype != DType::f32 || is_group_sum(n)) return false;
