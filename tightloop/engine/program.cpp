@@ -292,6 +292,10 @@ void Program::record(std::shared_ptr<Recorder> recorder) {
   impl_->args.recorded.reserve(impl_->recorded.size());
 }
 
+void Program::trace(std::shared_ptr<Spans> spans) { impl_->executable->trace(std::move(spans)); }
+
+backends::StepFacts Program::facts(const Sizes& sizes) const { return impl_->executable->facts(sizes); }
+
 Array Program::result(std::string_view output) {
   Result& r = impl_->find_result(output);
   if (impl_->last.batch == 0) throw Error("program: '" + r.name + "' has no value before the first run");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/backends/cpu/codegen/generate.h>
 #include <tightloop/backends/cpu/compile.h>
+#include <tightloop/backends/cpu/facts.h>
 #include <tightloop/backends/cpu/runner.h>
 #include <tightloop/backends/cpu/runtime/cores.h>
 #include <tightloop/backends/cpu/runtime/object_cache.h>
@@ -60,6 +61,12 @@ class CpuExecutable final : public Executable {
   }
 
   const Report& report() const override { return report_; }
+
+  void trace(std::shared_ptr<Spans> spans) override {
+    runner_->trace(spans, spans == nullptr ? std::vector<std::string>() : kernel_labels(plan_));
+  }
+
+  StepFacts facts(const Sizes& sizes) const override { return facts_of(plan_, sizes); }
 
  private:
   void load_or_compile() {
@@ -124,6 +131,10 @@ std::unique_ptr<Executable> compile_cpu(const ir::Graph& graph, const CpuOptions
 
 std::string explain_cpu(const ir::Graph& graph) {
   return generate_text(make_plan(prepare(graph)), host_target());
+}
+
+std::string assembly_cpu(const ir::Graph& graph) {
+  return generate_assembly(make_plan(prepare(graph)), host_target());
 }
 
 }  // namespace tightloop::backends::cpu
