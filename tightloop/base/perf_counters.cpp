@@ -21,6 +21,7 @@ struct PerfCounters::Impl {
   std::vector<std::array<int, kEvents>> threads;  ///< open counters of each; -1: none
   std::array<double, kEvents> sums{};
   bool permitted = false;
+  bool refused = false;  ///< then nobody asks again
 };
 
 PerfCounters::PerfCounters() : impl_(std::make_unique<Impl>()) {}
@@ -57,6 +58,7 @@ double value_of(int counter) {
 
 void PerfCounters::start() {
   stop();
+  if (impl_->refused) return;
   constexpr std::array<std::uint64_t, Impl::kEvents> events{
       PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CACHE_MISSES};
   std::error_code error;
@@ -68,6 +70,7 @@ void PerfCounters::start() {
     impl_->permitted = true;
     impl_->threads.push_back(counters);
   }
+  impl_->refused = impl_->threads.empty();
 }
 
 void PerfCounters::stop() {

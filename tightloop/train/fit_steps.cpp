@@ -136,6 +136,7 @@ class Fit {
     first_ = false;
     run_.resume(*checkpoint_, options_.resume);
     checkpoint_.reset();
+    if (profiler_ != nullptr) profiler_->start(run_);  // its schedule counts from here
     if (options_.observer != nullptr) options_.observer->resumed(run_.history(), run_.step());
     if (options_.started) options_.started();
   }

@@ -45,6 +45,12 @@ double batch_bytes(const TensorType& type, const Sizes& sizes) {
   return bytes_of(type, {sizes.batch, std::min(sizes.batch, sizes.rows), sizes.groups});
 }
 
+/// A product that is summed for each group of samples goes over the samples of all groups once.
+double operations_of(const Node* n, const Sizes& sizes) {
+  const bool once = n->op->kind == ir::OpKind::contraction && is_group_sum(n);
+  return flops_of(*n, sizes) / (once ? static_cast<double>(std::max<std::int64_t>(1, sizes.groups)) : 1);
+}
+
 std::string parameter_of(std::string name) { return name.starts_with("ema.") ? name.substr(4) : name; }
 
 std::string reason_of(const Kernel& kernel) {
@@ -125,7 +131,7 @@ Part KernelReader::part_of(const Node* root) const {
 Part KernelReader::part_of(const Kernel& kernel, const std::vector<const Node*>& nodes,
                            const Sizes& sizes) const {
   std::array<double, 4> work{};
-  for (const Node* n : nodes) work[static_cast<std::size_t>(part_of(n))] += flops_of(*n, sizes);
+  for (const Node* n : nodes) work[static_cast<std::size_t>(part_of(n))] += operations_of(n, sizes);
   const auto most = std::max_element(work.begin(), work.end());
   return *most > 0 ? static_cast<Part>(most - work.begin()) : part_of(kernel.roots[0]);
 }
@@ -192,7 +198,7 @@ KernelFacts KernelReader::measure(std::size_t number, const Sizes& sizes) const 
   const auto nodes = nodes_of(kernel);
   out.part = part_of(kernel, nodes, sizes);
   if (kernel.kind == KernelKind::assembly) return out;
-  for (const Node* n : nodes) out.flops += flops_of(*n, sizes);
+  for (const Node* n : nodes) out.flops += operations_of(n, sizes);
   add_reads(kernel, nodes, sizes, out);
   add_writes(kernel, sizes, out);
   return out;

@@ -2,9 +2,9 @@
 #pragma once
 // Where the time of a run went. Times are seconds a step on the clock unless said: what a thread of a team of
 // two does for 10 us counts 5 us, so that all parts of a step add up to the step.
-#include <tightloop/backends/facts.h>
 #include <tightloop/base/perf_counters.h>
 #include <tightloop/base/spans.h>
+#include <tightloop/engine/program.h>
 
 #include <cstdint>
 #include <optional>

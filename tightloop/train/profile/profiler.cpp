@@ -95,7 +95,7 @@ void Profiler::start(Run& run) {
 void Profiler::step(Run& run) {
   leave();
   if (&run.session() != session_) attach(run);
-  found_->steps += run.step() - at_;
+  found_->steps += std::max<std::int64_t>(0, run.step() - at_);  // a run may go back
   at_ = run.step();
   enter(run.step());
 }

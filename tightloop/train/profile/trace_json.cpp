@@ -3,6 +3,7 @@
 #include <tightloop/train/profile/outputs.h>
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -58,6 +59,16 @@ Json event(const TraceSpan& span, const Spans::Name& name, const Profile& p) {
           {"args", std::move(args)}};
 }
 
+/// By their beginning; what holds others comes before them.
+std::vector<const TraceSpan*> in_order(const Profile& p) {
+  std::vector<const TraceSpan*> out;
+  for (const TraceSpan& span : p.trace) out.push_back(&span);
+  std::stable_sort(out.begin(), out.end(), [](const TraceSpan* a, const TraceSpan* b) {
+    return a->begin != b->begin ? a->begin < b->begin : a->end > b->end;
+  });
+  return out;
+}
+
 [[noreturn]] void wrong(std::size_t index, const std::string& what) {
   throw Error(fmt::format("trace: event {}: {}", index, what));
 }
@@ -91,8 +102,8 @@ std::string trace_json(const Profile& p) {
   for (const TraceSpan& span : p.trace) threads.insert(span.thread);
   for (const int t : threads)
     events.push_back(name_event("thread_name", t, t == 0 ? "main, team 0" : fmt::format("team {}", t)));
-  for (const TraceSpan& span : p.trace)
-    events.push_back(event(span, p.names[static_cast<std::size_t>(span.name)], p));
+  for (const TraceSpan* span : in_order(p))
+    events.push_back(event(*span, p.names[static_cast<std::size_t>(span->name)], p));
   const Json other{{"steps", p.steps}, {"steps_left_out", p.left_out}, {"spans_left_out", p.spans_cut}};
   const Json out{{"displayTimeUnit", "ns"}, {"otherData", other}, {"traceEvents", std::move(events)}};
   return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

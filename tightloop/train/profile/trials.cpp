@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/plan.h>
 #include <tightloop/train/profile/trials.h>
 
 #include <fmt/format.h>
@@ -97,17 +98,24 @@ ProfileTrial fewer_workers(const PreparedJob& prepared, double seconds) {
       [&](double s) { return after.run(s); });
 }
 
+/// A step that many times as large still takes a moment, and has the memory.
+bool affordable(const Profile& p, double times) {
+  constexpr double kLongest = 0.05;  // seconds
+  return times * p.step_median < kLongest &&
+         times * static_cast<double>(p.facts.arena) < 0.5 * static_cast<double>(free_memory());
+}
+
 }  // namespace
 
 std::vector<ProfileTrial> try_changes(PreparedJob& prepared, const Profile& p, double seconds) {
   std::vector<ProfileTrial> out;
   if (p.empty()) return out;
-  const std::int64_t batch = std::min(8 * p.setting.batch, p.setting.rows);
-  if (!p.setting.stream && batch >= 2 * p.setting.batch)
+  const ProfileSetting& s = p.setting;
+  const std::int64_t batch = std::min(8 * s.batch, s.rows);
+  if (!s.stream && batch >= 2 * s.batch && affordable(p, 8))
     out.push_back(larger_batch(prepared, batch, seconds));
-  if (!p.setting.stream && p.threads > 1.5) out.push_back(one_thread(prepared, seconds));
-  if (p.setting.stream && p.setting.workers > p.setting.cores)
-    out.push_back(fewer_workers(prepared, seconds));
+  if (!s.stream && p.threads > 1.5 && affordable(p, 2)) out.push_back(one_thread(prepared, seconds));
+  if (s.stream && s.workers > s.cores && affordable(p, 1)) out.push_back(fewer_workers(prepared, seconds));
   return out;
 }
 
