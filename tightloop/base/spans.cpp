@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/base/error.h>
 #include <tightloop/base/spans.h>
 
 #include <algorithm>
@@ -12,6 +13,12 @@ SpanRing::SpanRing(std::size_t capacity)
 std::int32_t Spans::add(Name name) {
   names_.push_back(std::move(name));
   return static_cast<std::int32_t>(names_.size()) - 1;
+}
+
+std::int32_t Spans::name_of(SpanKind kind) const {
+  const auto at = std::find_if(names_.begin(), names_.end(), [&](const Name& n) { return n.kind == kind; });
+  require(at != names_.end(), "Spans::name_of: no name of this kind");
+  return static_cast<std::int32_t>(at - names_.begin());
 }
 
 void Spans::reserve(int threads, std::size_t per_step) {

@@ -100,6 +100,8 @@ class Spans {
 
   /// Names are numbered from 0 on. The number of the new one.
   std::int32_t add(Name name);
+  /// The number of the first name of this kind. Throws InternalError where there is none.
+  std::int32_t name_of(SpanKind kind) const;
   /// A number for a program that begins to write.
   int add_program() { return programs_++; }
   int programs() const { return programs_; }

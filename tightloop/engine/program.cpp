@@ -80,6 +80,7 @@ struct Program::Impl {
   std::vector<Result> results;
   backends::RunArgs args;
   std::shared_ptr<Recorder> recorder;
+  std::shared_ptr<Spans> spans;
   std::vector<const Result*> recorded;
   Sizes reserved{0, 0};
   Sizes last{0, 0};
@@ -292,7 +293,12 @@ void Program::record(std::shared_ptr<Recorder> recorder) {
   impl_->args.recorded.reserve(impl_->recorded.size());
 }
 
-void Program::trace(std::shared_ptr<Spans> spans) { impl_->executable->trace(std::move(spans)); }
+void Program::trace(std::shared_ptr<Spans> spans) {
+  impl_->spans = std::move(spans);
+  impl_->executable->trace(impl_->spans);
+}
+
+Spans* Program::spans() const { return impl_->spans.get(); }
 
 backends::StepFacts Program::facts(const Sizes& sizes) const { return impl_->executable->facts(sizes); }
 

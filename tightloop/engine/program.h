@@ -91,6 +91,8 @@ class Program {
   /// From now on run() writes what its threads do in each step into `spans` while that is on; null ends it.
   /// Off, a run pays one branch. The kernels of this program become names there.
   void trace(std::shared_ptr<Spans> spans);
+  /// What trace() was given, or null.
+  Spans* spans() const;
   /// Kernels, temporaries and their places, for steps of these sizes.
   backends::StepFacts facts(const Sizes& sizes) const;
 

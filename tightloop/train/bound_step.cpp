@@ -133,19 +133,13 @@ Sampling BoundStep::load(const Sampling& sampling, std::int64_t step) {
 
 void BoundStep::run(const Sampling& sampling, std::int64_t first, std::int64_t steps) {
   if (!part_.is_stream()) return program_.run(sampling, first, steps);
-  for (std::int64_t step = first; step < first + steps; ++step)
-    program_.run(load_traced(sampling, step), step, 1);
-}
-
-Sampling BoundStep::load_traced(const Sampling& sampling, std::int64_t step) {
-  const SpanScope waiting(spans_.get(), load_name_, step);
-  return load(sampling, step);
-}
-
-void BoundStep::trace(std::shared_ptr<Spans> spans) {
-  spans_ = std::move(spans);
-  program_.trace(spans_);
-  if (spans_ != nullptr) load_name_ = spans_->add({"waiting for samples", SpanKind::load});
+  Spans* spans = program_.spans();
+  const std::int32_t name = spans == nullptr ? 0 : spans->name_of(SpanKind::load);
+  const auto traced = [&](std::int64_t step) {
+    const SpanScope waiting(spans, name, step);
+    return load(sampling, step);
+  };
+  for (std::int64_t step = first; step < first + steps; ++step) program_.run(traced(step), step, 1);
 }
 
 std::string BoundStep::row_text(std::int64_t row) const {

@@ -84,9 +84,6 @@ class BoundStep {
   Sizes sizes(const Sampling& sampling) const;
   /// Samples of a stream that were left out, by number: what was wrong.
   std::map<std::int64_t, std::string> skipped() const;
-  /// From now on steps write what they do, and a stream's waiting, into `spans` while it is on; null ends
-  /// that.
-  void trace(std::shared_ptr<Spans> spans);
   /// Seconds that steps of a stream waited for their samples so far.
   double waited_s() const { return loader_ == nullptr ? 0 : loader_->waited_s(); }
 
@@ -104,7 +101,6 @@ class BoundStep {
 
  private:
   void bind_batch(const data::LoadedBatch& batch);
-  Sampling load_traced(const Sampling& sampling, std::int64_t step);
   /// Views of the states that every epoch looks at, taken when all else is bound.
   void find_states();
 
@@ -118,8 +114,6 @@ class BoundStep {
   std::vector<Array> sums_;                                       ///< back to 0 by reset()
   Array loss_sum_, weight_sum_, bad_step_;
   std::vector<Array> check_rows_, check_values_;
-  std::shared_ptr<Spans> spans_;
-  std::int32_t load_name_ = 0;
 };
 
 }  // namespace tightloop::train

@@ -63,7 +63,7 @@ void Profiler::attach(Run& run) {
   session_ = &run.session();
   BoundStep& bound = session_->bound();
   Found& f = *found_;
-  bound.trace(spans_);
+  bound.program().trace(spans_);
   f.program = spans_->programs() - 1;
   f.facts = bound.program().facts(bound.sizes(session_->sampling()));
   const TrainerOptions& o = run.options();
@@ -84,6 +84,7 @@ void Profiler::attach(Run& run) {
 void Profiler::start(Run& run) {
   spans_ = std::make_shared<Spans>(kRing);
   spans_->reserve(1, 1);
+  spans_->add({"waiting for samples", SpanKind::load});
   found_ = std::make_unique<Found>(options_.most_spans);
   mode_ = ProfileSchedule::Mode::rest;
   attach(run);
