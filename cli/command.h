@@ -28,6 +28,8 @@ void add_pack(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_find_rate(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
+void add_profile(CLI::App& app, Action& action);
+void add_explain(CLI::App& app, Action& action);
 
 /// The job file and the options that change it.
 struct JobArguments {

@@ -19,6 +19,8 @@ constexpr const char* kExamples = R"(Examples:
   tightloop bench job.toml --json                    how fast a step is, and what share of this machine that is
   tightloop find-rate job.toml                       which learning rate to take
   tightloop replay run --step 57                     one step of a run again, in detail
+  tightloop profile job.toml                         where the time goes, and what to do about it
+  tightloop explain job.toml                         what the compiler made of the step
   tightloop pack photos -o photos.npy                decode a folder of images once
   tightloop compare run quick                        runs beside each other, in compare.html
 
@@ -57,6 +59,8 @@ int run(int argc, char** argv) {
   tightloop::cli::add_compare(app, action);
   tightloop::cli::add_find_rate(app, action);
   tightloop::cli::add_replay(app, action);
+  tightloop::cli::add_profile(app, action);
+  tightloop::cli::add_explain(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

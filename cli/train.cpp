@@ -13,6 +13,7 @@ struct Arguments {
   bool quiet = false;
   bool verify = false;
   bool try_it = false;
+  bool profile = false;
   CLI::Option* resume_given = nullptr;
   std::string resume;
 };
@@ -46,7 +47,9 @@ struct Loading : train::Observer {
 
 int run(const Arguments& a) {
   const std::string resume = resume_of(a);
-  const train::Job job = a.job.load();
+  JobArguments arguments = a.job;
+  if (a.profile) arguments.sets.insert(arguments.sets.begin(), "train.profile=true");
+  const train::Job job = arguments.load();
   if (train::is_series(job) && !a.try_it) {
     if (!resume.empty() && resume != "last")
       throw Error(fmt::format(
@@ -90,6 +93,9 @@ void add_train(CLI::App& app, Action& action) {
   command->add_flag(
       "--fast-dev-run", a->try_it,
       "One batch of training and one of validation, to see whether the job works; writes nothing");
+  command->add_flag(
+      "--profile", a->profile,
+      "Show where the time of some steps goes: profile.html and trace.json in the run directory");
   command->footer("Example: tightloop train job.toml --set train.epochs=3 --out quick");
   command->callback([&action, a] { action = [a] { return run(*a); }; });
 }

@@ -44,6 +44,8 @@
 #include <tightloop/train/loggers/csv.h>
 #include <tightloop/train/loggers/jsonl.h>
 #include <tightloop/train/loggers/tensorboard.h>
+#include <tightloop/train/profile/outputs.h>
+#include <tightloop/train/profile/profiler.h>
 #include <tightloop/train/report/report.h>
 #include <tightloop/train/trainer.h>
 #include <tightloop/train/weights.h>

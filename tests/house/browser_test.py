@@ -149,6 +149,33 @@ def check_page(page, sections, lines):
     print(f"{page.name}: {page.stat().st_size} bytes, {len(seen['charts'])} charts, {seen['height']} pixels high on a wide screen")
 
 
+def check_profile(page, sections):
+    """The page of a profile: its drawings are boxes and dots instead of lines."""
+    assert page.stat().st_size < 400_000
+    for size, scheme in ((PHONE, DARK), (WIDE, LIGHT)):
+        seen = look(page, size, scheme)
+        assert seen["scroll"] <= size[0], f"{page}: {seen['scroll']} pixels wide on a screen of {size[0]}"
+        assert not seen["failures"], seen["failures"]
+        assert [name for name, _ in seen["sections"]] == sections, seen["sections"]
+        assert seen["unlabelled"] == 0, "drawings and table heads that are not named"
+        for what, colour, behind, plain in seen["texts"]:
+            assert not plain or contrast(rgb(colour), rgb(behind)) >= 4.5, f"{page}: {what}: {colour} on {behind}"
+        names = [c["name"] for c in seen["charts"]]
+        assert len(names) >= 2 and names[0].startswith("Step ") and any(n.startswith("Roofline") for n in names), names
+        picture = page.with_suffix(".png")
+        tall = int(max(c["box"][3] for c in seen["charts"])) + 20
+        chromium((size[0], tall), scheme, f"--screenshot={picture}", page.as_uri())
+        _, _, rows = png.read(picture)
+        for chart in seen["charts"]:
+            left, top, right, bottom = (int(v) for v in chart["box"])
+            assert right - left > 150 and bottom - top > 100 and left >= 0 and right <= size[0], chart
+            inside = [rows[y][x] for y in range(top, bottom) for x in range(left, right, 2)]
+            coloured = sum(max(p[:3]) - min(p[:3]) > 60 for p in inside)
+            wanted = len(inside) * (0.2 if chart["name"].startswith("Step ") else 0.0002)
+            assert coloured > wanted, f"{page}: {chart['name']}: {coloured} of {len(inside)} pixels have a colour"
+    print(f"{page.name}: {page.stat().st_size} bytes, {len(seen['charts'])} charts, {seen['height']} pixels high on a wide screen")
+
+
 def make_data(folder):
     names = [EVIL, "Größe 猫", "plain"]
     rows = ["x0,x1,y,kind"]
@@ -175,6 +202,10 @@ def main(command):
         check_page(classes, sections, [2, 1, 1, 1])
         check_page(values, sections, [2, 1, 1, 1])
         subprocess.run([command, "compare", "values", "other"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([command, "profile", "values.toml", "--seconds", "0.1", "--no-trials"], cwd=folder, check=True,
+                       stdout=subprocess.DEVNULL)
+        check_profile(folder / "profile" / "profile.html",
+                      ["verdict", "shares", "timeline", "roofline", "kernels", "layers", "memory"])
         check_page(folder / "compare.html", ["results", "curves", "differences"], [2, 2, 2, 2, 2])
 
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <tightloop/backends/facts.h>
 #include <tightloop/base/recorder.h>
 #include <tightloop/base/sampling.h>
+#include <tightloop/base/spans.h>
 #include <tightloop/ir/graph.h>
 
 #include <memory>
@@ -48,6 +50,12 @@ class Executable {
   /// Arithmetic of a step that computes values again (ir/recompute.h), as a share of the rest.
   virtual double recomputed(const Sizes& /*sizes*/) const { return 0; }
   virtual const Report& report() const = 0;
+
+  /// From now on steps write what their threads do into `spans` while it is on; null ends that. A backend
+  /// that cannot say writes nothing.
+  virtual void trace(std::shared_ptr<Spans> /*spans*/) {}
+  /// What was made of the graph, for steps of these sizes; empty where there is nothing to say.
+  virtual StepFacts facts(const Sizes& /*sizes*/) const { return {}; }
 };
 
 }  // namespace tightloop::backends

@@ -83,6 +83,7 @@ struct Program::Impl {
   std::vector<Result> results;
   backends::RunArgs args;
   std::shared_ptr<Recorder> recorder;
+  std::shared_ptr<Spans> spans;
   std::vector<const Result*> recorded;
   Sizes reserved{0, 0};
   Sizes last{0, 0};
@@ -294,6 +295,15 @@ void Program::record(std::shared_ptr<Recorder> recorder) {
   impl_->recorded = std::move(recorded);
   impl_->args.recorded.reserve(impl_->recorded.size());
 }
+
+void Program::trace(std::shared_ptr<Spans> spans) {
+  impl_->spans = std::move(spans);
+  impl_->executable->trace(impl_->spans);
+}
+
+Spans* Program::spans() const { return impl_->spans.get(); }
+
+backends::StepFacts Program::facts(const Sizes& sizes) const { return impl_->executable->facts(sizes); }
 
 Array Program::result(std::string_view output) {
   Result& r = impl_->find_result(output);

@@ -94,6 +94,14 @@ class Program {
   /// Throws Error on an unknown name, and before the first run.
   Array result(std::string_view output);
 
+  /// From now on run() writes what its threads do in each step into `spans` while that is on; null ends it.
+  /// Off, a run pays one branch. The kernels of this program become names there.
+  void trace(std::shared_ptr<Spans> spans);
+  /// What trace() was given, or null.
+  Spans* spans() const;
+  /// Kernels, temporaries and their places, for steps of these sizes.
+  backends::StepFacts facts(const Sizes& sizes) const;
+
   MemoryReport memory(const Sizes& sizes) const;
   const std::vector<ir::PassRecord>& passes() const;
   const backends::Report& report() const;

@@ -133,7 +133,13 @@ Sampling BoundStep::load(const Sampling& sampling, std::int64_t step) {
 
 void BoundStep::run(const Sampling& sampling, std::int64_t first, std::int64_t steps) {
   if (!part_.is_stream()) return program_.run(sampling, first, steps);
-  for (std::int64_t step = first; step < first + steps; ++step) program_.run(load(sampling, step), step, 1);
+  Spans* spans = program_.spans();
+  const std::int32_t name = spans == nullptr ? 0 : spans->name_of(SpanKind::load);
+  const auto traced = [&](std::int64_t step) {
+    const SpanScope waiting(spans, name, step);
+    return load(sampling, step);
+  };
+  for (std::int64_t step = first; step < first + steps; ++step) program_.run(traced(step), step, 1);
 }
 
 std::string BoundStep::row_text(std::int64_t row) const {

@@ -4,6 +4,7 @@
 #include <tightloop/train/check_run.h>
 #include <tightloop/train/fit_steps.h>
 #include <tightloop/train/loggers/logging.h>
+#include <tightloop/train/profile/profiler.h>
 #include <tightloop/train/run.h>
 
 #include <fmt/format.h>
@@ -79,7 +80,8 @@ class Fit {
         session_(make_session(stage_)),
         total_(session_->steps()),
         run_(model, options_, *session_, optimizer.lr(), facts_of(options_, optimizer, data), data),
-        logging_(options_, data_, model_, run_) {
+        logging_(options_, data_, model_, run_),
+        profiler_(find_profiler(options_.callbacks)) {
     run_.set_later(later());
   }
 
@@ -138,6 +140,7 @@ class Fit {
     first_ = false;
     run_.resume(*checkpoint_, options_.resume);
     checkpoint_.reset();
+    if (profiler_ != nullptr) profiler_->start(run_);  // its schedule counts from here
     if (options_.observer != nullptr) options_.observer->resumed(run_.history(), run_.step());
     if (options_.started) options_.started();
   }
@@ -219,7 +222,11 @@ class Fit {
       }
       {
         const Timed timed(time_.callbacks);
-        for (const auto& callback : options_.callbacks) callback->step(run_);
+        for (const auto& callback : options_.callbacks) {
+          const Profiler::Scope scope(watching(*callback), SpanKind::callback, callback->name());
+          callback->step(run_);
+        }
+        const Profiler::Scope scope(watching(), SpanKind::logging, "logging");
         logging_.step();
       }
       observe();
@@ -274,7 +281,11 @@ class Fit {
     run_.history().epochs.push_back(record);
     {
       const Timed timed(time_.callbacks);
-      for (const auto& callback : options_.callbacks) callback->epoch(run_, record);
+      for (const auto& callback : options_.callbacks) {
+        const Profiler::Scope scope(watching(*callback), SpanKind::callback, callback->name());
+        callback->epoch(run_, record);
+      }
+      const Profiler::Scope scope(watching(), SpanKind::logging, "logging");
       logging_.epoch(record);
     }
     if (options_.observer != nullptr) options_.observer->epoch(record);
@@ -292,8 +303,13 @@ class Fit {
     Evaluator& own = evaluator();
     time_.last_evaluation = 0;
     const Timed pass(time_.last_evaluation);
+    const Profiler::Scope scope(watching(), SpanKind::evaluation, "evaluation");
     return own.run();
   }
+
+  /// What comes because the run ends is not what a step costs.
+  Profiler* watching() const { return run_.stopping() ? nullptr : profiler_; }
+  Profiler* watching(const Callback& callback) const { return &callback == profiler_ ? nullptr : watching(); }
 
   Evaluator& evaluator() {
     const auto weights = [this](const std::string& path) { return run_.evaluated(path); };
@@ -324,6 +340,7 @@ class Fit {
   std::int64_t total_;
   Run run_;
   Logging logging_;
+  Profiler* profiler_;  ///< null: none
   ChunkSize chunk_;
   std::optional<Evaluator> evaluator_;
   std::int64_t shown_ = 0;

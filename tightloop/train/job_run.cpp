@@ -7,6 +7,7 @@
 #include <tightloop/train/job_schedule.h>
 #include <tightloop/train/loggers/index.h>
 #include <tightloop/train/loggers/job_loggers.h>
+#include <tightloop/train/profile/profiler.h>
 #include <tightloop/train/report/job_report.h>
 #include <tightloop/train/resume.h>
 #include <tightloop/train/sources.h>
@@ -225,6 +226,21 @@ void add_report(PreparedJob& prepared, const RunDirectory& run, Witness& witness
   }
 }
 
+/// What the job's profiler found, beside the report.
+void add_profile(const PreparedJob& prepared, const RunDirectory& run, Witness& witness) {
+  const auto& wanted = prepared.job.train.callbacks;
+  if (std::none_of(wanted.begin(), wanted.end(), [](const auto& c) { return c.first == "profile"; })) return;
+  const Profiler* profiler = find_profiler(prepared.options.callbacks);
+  if (profiler == nullptr) return;
+  try {
+    if (profiler->profile().empty())
+      return witness.note("no step was profiled: the run ended before train.profile begins to count");
+    profiler->write(run.path(), run.path());
+  } catch (const std::exception& e) {
+    witness.note(fmt::format("the profile was not written: {}", e.what()));
+  }
+}
+
 std::uintmax_t weight_bytes(PreparedJob& prepared) {
   std::uintmax_t bytes = 0;
   for (const auto& s : prepared.model->state_dict()) bytes += s.bytes();
@@ -313,6 +329,7 @@ History run_job(PreparedJob& prepared, const std::string& directory, Observer* o
     History history =
         trainer.fit(prepared.model->model(), prepared.loss, *prepared.optimizer, prepared.data.data);
     finish(!history.stopped);
+    add_profile(prepared, run, witness);
     add_report(prepared, run, witness, history);
     return history;
   } catch (const NonFinite& e) {

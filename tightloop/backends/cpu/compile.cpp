@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/backends/cpu/codegen/generate.h>
 #include <tightloop/backends/cpu/compile.h>
+#include <tightloop/backends/cpu/facts.h>
 #include <tightloop/backends/cpu/memory.h>
 #include <tightloop/backends/cpu/plan/recompute.h>
 #include <tightloop/backends/cpu/runner.h>
@@ -70,6 +71,12 @@ class CpuExecutable final : public Executable {
 
   const Report& report() const override { return report_; }
 
+  void trace(std::shared_ptr<Spans> spans) override {
+    runner_->trace(spans, spans == nullptr ? std::vector<std::string>() : kernel_labels(plan_));
+  }
+
+  StepFacts facts(const Sizes& sizes) const override { return facts_of(plan_, sizes); }
+
  private:
   void load_or_compile() {
     const Target target = narrowed(host_target(), options_.vector_bytes);
@@ -135,6 +142,10 @@ std::unique_ptr<Executable> compile_cpu(const ir::Graph& graph, const CpuOptions
 
 std::string explain_cpu(const ir::Graph& graph) {
   return generate_text(make_plan(prepare(graph)), host_target());
+}
+
+std::string assembly_cpu(const ir::Graph& graph) {
+  return generate_assembly(make_plan(prepare(graph)), host_target());
 }
 
 }  // namespace tightloop::backends::cpu

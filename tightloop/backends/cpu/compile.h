@@ -25,5 +25,7 @@ std::unique_ptr<Executable> compile_cpu(const ir::Graph& graph, const CpuOptions
 
 /// LLVM IR that compile_cpu would make, for inspection.
 std::string explain_cpu(const ir::Graph& graph);
+/// The assembly of that.
+std::string assembly_cpu(const ir::Graph& graph);
 
 }  // namespace tightloop::backends::cpu

@@ -114,6 +114,7 @@ void Runner::reserve(const Sizes& sizes, int threads) {
                          static_cast<std::ptrdiff_t>(b.type.shape.count().factor) *
                              static_cast<std::ptrdiff_t>(size_of(b.type.dtype))});
   }
+  if (trace_) trace_->reserve(threads);
   shared_.clear();
   for (std::size_t k = 0; k < plan_.schedule.kernels.size(); ++k) {
     const KernelWork w = work_of(k, sizes);
@@ -170,36 +171,65 @@ void Runner::bind(const RunArgs& args) {
   }
 }
 
+void Runner::trace(std::shared_ptr<Spans> spans, const std::vector<std::string>& kernels) {
+  trace_.reset();
+  if (spans == nullptr) return;
+  trace_.emplace(std::move(spans), kernels, static_cast<int>(plan_.schedule.phases.size()));
+  trace_->reserve(static_cast<int>(std::max<std::size_t>(1, workers_.size())));
+}
+
 void Runner::run(const RunArgs& args, std::int64_t first, std::int64_t steps, int threads) {
-  auto body = [&](int thread, int team) { loop(args, first, steps, thread, team); };
+  if (!trace_ || !trace_->on()) return run_steps<false>(args, first, steps, threads);
+  const std::int64_t traced = trace_->steps_with_room(steps, threads);
+  if (traced > 0) run_steps<true>(args, first, traced, threads);
+  if (traced == steps) return;
+  trace_->leave_out(steps - traced);
+  run_steps<false>(args, first + traced, steps - traced, threads);
+}
+
+template <bool traced>
+void Runner::run_steps(const RunArgs& args, std::int64_t first, std::int64_t steps, int threads) {
+  auto body = [&](int thread, int team) { loop<traced>(args, first, steps, thread, team); };
   if (threads == 1)
     body(0, 1);
   else
     team_.run(threads, body);
 }
 
+template <bool traced>
 void Runner::loop(const RunArgs& args, std::int64_t first, std::int64_t steps, int thread, int threads) {
   std::optional<FlushDenormals> flush;
   if (flush_denormals_) flush.emplace();
   std::int64_t recorded = args.recorder != nullptr ? args.recorder->steps().after(first) : -1;
   for (std::int64_t done = first + 1; done <= first + steps; ++done) {
-    begin_step(args.sampling, done - 1, thread, threads);
+    if constexpr (traced) trace_->thread(thread).begin_step(done - 1);
+    begin_step<traced>(args.sampling, done - 1, thread, threads);
     for (const Phase& phase : plan_.schedule.phases) {
-      run_phase(phase, thread, threads);
-      wait(thread, threads);
+      run_phase<traced>(phase, thread, threads);
+      wait<traced>(thread, threads);
     }
     if (!plan_.copies.empty()) {
-      if (thread == 0) copy_states(workers_[0]);
-      wait(thread, threads);
+      if (thread == 0) {
+        copy_states(workers_[0]);
+        if constexpr (traced) trace_->thread(0).lap(trace_->copy());
+      }
+      wait<traced>(thread, threads);
     }
-    if (done != recorded) continue;
-    if (thread == 0) args.recorder->write(done, args.recorded);
-    wait(thread, threads);
-    const RecordedSteps& which = args.recorder->steps();
-    recorded = which.doubles_after == 0 ? done + which.every : which.after(done);  // saves a division a step
+    if (done == recorded) {
+      if (thread == 0) {
+        args.recorder->write(done, args.recorded);
+        if constexpr (traced) trace_->thread(0).lap(trace_->record());
+      }
+      wait<traced>(thread, threads);
+      const RecordedSteps& which = args.recorder->steps();
+      recorded =
+          which.doubles_after == 0 ? done + which.every : which.after(done);  // saves a division a step
+    }
+    if constexpr (traced) trace_->thread(thread).end_step(trace_->step());
   }
 }
 
+template <bool traced>
 void Runner::begin_step(const Sampling& sampling, std::int64_t step, int thread, int threads) {
   const Sampling::Batch batch = sampling.at(step);
   const Groups groups = groups_of(batch.size, plan_.stretch);
@@ -216,14 +246,19 @@ void Runner::begin_step(const Sampling& sampling, std::int64_t step, int thread,
     const std::int64_t from = begin * groups.rows;
     const std::int64_t count = std::min(end * groups.rows, batch.size) - from;
     if (count > 0) sampling.fill({batch.epoch, batch.first + from, count}, numbers + from);
+    if constexpr (traced) trace_->thread(thread).lap(trace_->rows());
     return;
   }
-  if (thread == 0) sampling.fill(batch, numbers);
-  wait(thread, threads);
+  if (thread == 0) {
+    sampling.fill(batch, numbers);
+    if constexpr (traced) trace_->thread(0).lap(trace_->rows());
+  }
+  wait<traced>(thread, threads);
 }
 
+template <bool traced>
 void Runner::run_phase(const Phase& phase, int thread, int threads) {
-  if (phase.first < phase.whole) run_chain(phase, thread, threads);
+  if (phase.first < phase.whole) run_chain<traced>(phase, thread, threads);
   const Worker& worker = workers_[static_cast<std::size_t>(thread)];
   int dealt = 0;
   for (auto k = static_cast<std::size_t>(phase.whole); k < static_cast<std::size_t>(phase.last); ++k) {
@@ -232,12 +267,18 @@ void Runner::run_phase(const Phase& phase, int thread, int threads) {
       run_kernel(k, worker, thread, threads);
     else if (dealt++ % threads == thread)
       run_kernel(k, worker, 0, 1);
+    else
+      continue;
+    if constexpr (traced) trace_->thread(thread).lap(trace_->kernels() + static_cast<std::int32_t>(k));
   }
 }
 
+template <bool traced>
 void Runner::run_chain(const Phase& phase, int thread, int threads) {
   Worker& worker = workers_[static_cast<std::size_t>(thread)];
   StepContext& context = worker.context;
+  const auto kernels =
+      std::pair(static_cast<std::size_t>(phase.first), static_cast<std::size_t>(phase.whole));
   const Groups groups = groups_of(context.batch, plan_.stretch);
   const auto [first, last] = groups_of_thread(groups.count, thread, threads);
   for (context.group = first; context.group < last; ++context.group) {
@@ -248,12 +289,20 @@ void Runner::run_chain(const Phase& phase, int thread, int threads) {
       const std::int64_t stretch_end = std::min(begin + plan_.stretch, end);
       for (const Local& l : locals_)
         worker.buffers[l.buffer] = worker.local + (l.offset - begin * l.row_bytes);
-      for (int k = phase.first; k < phase.whole; ++k)
-        code_.call(static_cast<std::size_t>(k), &context, begin, stretch_end);
+      bool timed = false;
+      if constexpr (traced) timed = trace_->thread(thread).begin_stretch(kernels.first);
+      for (std::size_t k = kernels.first; k < kernels.second; ++k) {
+        code_.call(k, &context, begin, stretch_end);
+        if constexpr (traced)
+          if (timed) trace_->thread(thread).stretch_lap(k);
+      }
+      if constexpr (traced)
+        if (timed) trace_->thread(thread).end_stretch(kernels.first, kernels.second);
       context.fresh = 0;
       begin = stretch_end;
     } while (begin < end);
   }
+  if constexpr (traced) trace_->thread(thread).chain_lap(kernels.first, kernels.second, trace_->kernels());
 }
 
 void Runner::run_kernel(std::size_t kernel, const Worker& worker, int part, int parts) {

@@ -7,6 +7,7 @@
 #include <tightloop/backends/cpu/runtime/context.h>
 #include <tightloop/backends/cpu/runtime/cost.h>
 #include <tightloop/backends/cpu/runtime/team.h>
+#include <tightloop/backends/cpu/step_trace.h>
 #include <tightloop/backends/cpu/windows/window_kernel.h>
 #include <tightloop/backends/executable.h>
 
@@ -30,6 +31,10 @@ class Runner {
   void bind(const RunArgs& args);
   /// Steps [first, first + steps) on `threads` threads. Allocates nothing.
   void run(const RunArgs& args, std::int64_t first, std::int64_t steps, int threads);
+
+  /// From now on steps write what their threads do into `spans` while it is on; null ends that. `kernels`: a
+  /// label for each.
+  void trace(std::shared_ptr<Spans> spans, const std::vector<std::string>& kernels);
 
  private:
   /// What one thread of the team has for itself.
@@ -58,9 +63,16 @@ class Runner {
   KernelWork work_of(std::size_t kernel, const Sizes& sizes) const;
   std::string role(std::size_t buffer) const;
   bool read_in_chains_only(int buffer) const;
+  // `traced` is known where these are compiled, so that steps which are not traced pay nothing.
+  template <bool traced>
+  void run_steps(const RunArgs& args, std::int64_t first, std::int64_t steps, int threads);
+  template <bool traced>
   void loop(const RunArgs& args, std::int64_t first, std::int64_t steps, int thread, int threads);
+  template <bool traced>
   void begin_step(const Sampling& sampling, std::int64_t step, int thread, int threads);
+  template <bool traced>
   void run_phase(const Phase& phase, int thread, int threads);
+  template <bool traced>
   void run_chain(const Phase& phase, int thread, int threads);
   bool is_due(std::size_t kernel, const Worker& worker) const {
     const int at = only_if_[kernel];
@@ -75,8 +87,11 @@ class Runner {
     return worker.buffers[static_cast<std::size_t>(plan_.buffer_of(node))];
   }
   void copy_states(const Worker& worker);
+  template <bool traced>
   void wait(int thread, int threads) {
-    if (threads > 1) team_.barrier().wait(thread);
+    if (threads == 1) return;
+    team_.barrier().wait(thread);
+    if constexpr (traced) trace_->thread(thread).lap(trace_->wait());
   }
 
   const Plan& plan_;
@@ -93,6 +108,7 @@ class Runner {
   Array scratch_{DType::u8, {0}};  ///< of the library's convolutions, a part for each thread
   std::vector<Worker> workers_;
   Team team_;
+  std::optional<StepTrace> trace_;
 };
 
 }  // namespace tightloop::backends::cpu

@@ -227,6 +227,7 @@ std::vector<Key> train_keys() {
       callback_key<"train.stop_at">("ends the run when a metric has reached a value"),
       callback_key<"train.max_time">("ends the run after so long: seconds, \"1h30m\" or \"01:30:00\""),
       callback_key<"train.checkpoint">("files from which the run can go on"),
+      callback_key<"train.profile">("where the time of some steps goes: true, their number, or a table"),
       {"train.metrics", "what else to report of the validation rows", false,
        [](const Value& v, Job& j) { j.train.metrics = choices(v, "a list of names such as [\"accuracy\"]"); },
        [](const Job& j) { return choices_value(j.train.metrics); }},

@@ -151,17 +151,21 @@ std::vector<std::size_t> kernels_to_emit(Input& input) {
 
 using Object = llvm::SmallVector<char, 0>;
 
-Object make_object(Input& input, const std::vector<std::size_t>& kernels) {
+Object make_file(Input& input, const std::vector<std::size_t>& kernels, llvm::CodeGenFileType type) {
   const auto machine = make_machine(input.target);
   llvm::LLVMContext context;
   const auto module = make_module(context, input, *machine, kernels);
   Object object;
   llvm::raw_svector_ostream out(object);
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile))
-    throw InternalError("LLVM cannot write object files for this machine");
+  if (machine->addPassesToEmitFile(passes, out, nullptr, type))
+    throw InternalError("LLVM cannot write code for this machine");
   passes.run(*module);
   return object;
+}
+
+Object make_object(Input& input, const std::vector<std::size_t>& kernels) {
+  return make_file(input, kernels, llvm::CodeGenFileType::ObjectFile);
 }
 
 /// Kernels dealt out so that each share takes about as long to compile.
@@ -235,6 +239,13 @@ std::string generate_text(const Plan& plan, const Target& target) {
   llvm::raw_string_ostream out(text);
   module->print(out, nullptr);
   return text;
+}
+
+std::string generate_assembly(const Plan& plan, const Target& target) {
+  initialize_llvm();
+  Input input{plan, target, find_alike(plan)};
+  const Object text = make_file(input, kernels_to_emit(input), llvm::CodeGenFileType::AssemblyFile);
+  return {text.begin(), text.end()};
 }
 
 }  // namespace tightloop::backends::cpu

@@ -24,6 +24,8 @@ std::string compiler_version();
 std::vector<char> generate_objects(const Plan& plan, const Target& target, int threads);
 /// LLVM IR of the same, as text.
 std::string generate_text(const Plan& plan, const Target& target);
+/// Assembly of the same, as text.
+std::string generate_assembly(const Plan& plan, const Target& target);
 std::string kernel_symbol(std::size_t i);
 
 /// Object files in memory, ready to run.
