@@ -20,6 +20,8 @@ constexpr const char* kExamples = R"(Examples:
   tightloop find-rate job.toml                       which learning rate to take
   tightloop replay run --step 57                     one step of a run again, in detail
   tightloop pack photos -o photos.npy                decode a folder of images once
+  tightloop tune job.toml --time 60s                 which settings make the job faster
+  tightloop doctor                                   what of this machine costs speed
   tightloop compare run quick                        runs beside each other, in compare.html
 
 Exit status: 0 done, 75 a training was interrupted and can go on by --resume, 2 something in the job or the
@@ -57,6 +59,8 @@ int run(int argc, char** argv) {
   tightloop::cli::add_compare(app, action);
   tightloop::cli::add_find_rate(app, action);
   tightloop::cli::add_replay(app, action);
+  tightloop::cli::add_doctor(app, action);
+  tightloop::cli::add_tune(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
