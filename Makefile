@@ -7,7 +7,7 @@ SOURCES = $(shell git ls-files -co --exclude-standard '*.h' '*.cpp')
 
 CONFIGURE = test -f $(BUILD)/build.ninja || cmake --preset $(PRESET) >/dev/null
 
-.PHONY: help setup build train test examples bench bench-peers format check-format lint install clean
+.PHONY: help setup build train test examples bench bench-page bench-peers format check-format lint install clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+: .*##' Makefile | sed -E 's/:[^#]*##/\t/' | expand -t 16
@@ -31,6 +31,9 @@ bench: setup     ## the benchmark table, beside PyTorch, JAX and TensorFlow wher
 	@$(CONFIGURE)
 	@cmake --build $(BUILD) -j $(JOBS) --target tightloop_cli
 	@bench/run.py --tightloop $(BUILD)/cli/tightloop
+
+bench-page:      ## docs/benchmarks.md from bench/results
+	@bench/page.py
 
 bench-peers:     ## install PyTorch, JAX and TensorFlow for the benchmark in build/peers (several GB)
 	@bench/setup_peers.sh

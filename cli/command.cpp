@@ -35,11 +35,15 @@ void JobArguments::add_to(CLI::App& command) {
       ->check([](const std::string& text) { return std::string(text.empty() ? "must name a folder" : ""); });
 }
 
+std::vector<std::string> JobArguments::overrides() const {
+  std::vector<std::string> out = sets;
+  if (!threads.empty()) out.push_back("train.threads=" + threads);
+  if (!seed.empty()) out.push_back("seed=" + seed);
+  return out;
+}
+
 train::Job JobArguments::load() const {
-  std::vector<std::string> overrides = sets;
-  if (!threads.empty()) overrides.push_back("train.threads=" + threads);
-  if (!seed.empty()) overrides.push_back("seed=" + seed);
-  train::Job job = train::load_job(file, overrides);
+  train::Job job = train::load_job(file, overrides());
   if (!out.empty()) job.output.directory = out;
   return job;
 }

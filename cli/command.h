@@ -30,6 +30,8 @@ void add_find_rate(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
+void add_tune(CLI::App& app, Action& action);
 
 /// The job file and the options that change it.
 struct JobArguments {
@@ -41,6 +43,8 @@ struct JobArguments {
 
   void add_to(CLI::App& command);
   train::Job load() const;
+  /// What the options change, as texts behind --set; --out is not among them.
+  std::vector<std::string> overrides() const;
 };
 
 /// From now on Ctrl-C, a request to terminate, SIGUSR1 and a closed terminal ask the run to end; a second one

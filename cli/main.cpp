@@ -22,6 +22,8 @@ constexpr const char* kExamples = R"(Examples:
   tightloop profile job.toml                         where the time goes, and what to do about it
   tightloop explain job.toml                         what the compiler made of the step
   tightloop pack photos -o photos.npy                decode a folder of images once
+  tightloop tune job.toml --time 60s                 which settings make the job faster
+  tightloop doctor                                   what of this machine costs speed
   tightloop compare run quick                        runs beside each other, in compare.html
 
 Exit status: 0 done, 75 a training was interrupted and can go on by --resume, 2 something in the job or the
@@ -61,6 +63,8 @@ int run(int argc, char** argv) {
   tightloop::cli::add_replay(app, action);
   tightloop::cli::add_profile(app, action);
   tightloop::cli::add_explain(app, action);
+  tightloop::cli::add_doctor(app, action);
+  tightloop::cli::add_tune(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/base/file.h>
+#include <tightloop/engine/autocast.h>
 #include <tightloop/engine/machine.h>
 #include <tightloop/train/profile/found.h>
 #include <tightloop/train/profile/outputs.h>
@@ -78,7 +79,7 @@ void Profiler::attach(Run& run) {
                part.is_stream(),
                part.loader.workers,
                multiplies_f32(f.facts),
-               has_fast_bf16()};
+               computes_fast(DType::bf16)};
 }
 
 void Profiler::start(Run& run) {

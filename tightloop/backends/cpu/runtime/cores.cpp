@@ -64,7 +64,7 @@ std::optional<double> least_quota(const std::string& root, std::string path, boo
 
 }  // namespace
 
-int quota_cores(std::string_view membership, const std::string& mount) {
+std::optional<double> quota_cpus(std::string_view membership, const std::string& mount) {
   std::optional<double> least;
   while (!membership.empty()) {
     auto line = cut(membership, '\n');
@@ -76,7 +76,12 @@ int quota_cores(std::string_view membership, const std::string& mount) {
       if (const auto q = least_quota(mount + folder, std::string(line), version2))
         least = std::min(least.value_or(*q), *q);
   }
-  return least ? std::max(1, static_cast<int>(std::min(*least, 1e6))) : 0;
+  return least;
+}
+
+int quota_cores(std::string_view membership, const std::string& mount) {
+  const auto cpus = quota_cpus(membership, mount);
+  return cpus ? std::max(1, static_cast<int>(std::min(*cpus, 1e6))) : 0;
 }
 
 int available_cores() {

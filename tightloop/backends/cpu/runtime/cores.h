@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,9 +11,12 @@ namespace tightloop::backends::cpu {
 /// files below /proc and /sys: call it once, not in a loop.
 int available_cores();
 
-/// Whole cores, at least 1, that the control groups grant, or 0 when they set no limit. `membership` is the
-/// text of /proc/self/cgroup, `mount` the folder of the control groups (/sys/fs/cgroup). Versions 1 and 2; a
-/// limit of any parent group counts.
+/// CPUs that the control groups grant, such as 1.5; nothing when they set no limit. `membership` is the text
+/// of /proc/self/cgroup, `mount` the folder of the control groups (/sys/fs/cgroup). Versions 1 and 2; a limit
+/// of any parent group counts.
+std::optional<double> quota_cpus(std::string_view membership, const std::string& mount);
+
+/// Whole cores, at least 1, that the control groups grant, or 0 when they set no limit.
 int quota_cores(std::string_view membership, const std::string& mount);
 
 }  // namespace tightloop::backends::cpu

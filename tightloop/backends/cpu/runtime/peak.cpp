@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/backends/cpu/runtime/peak.h>
-#include <tightloop/backends/cpu/runtime/team.h>
+#include <tightloop/backends/cpu/runtime/timed_loop.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -12,9 +11,6 @@
 namespace tightloop::backends::cpu {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr int kTries = 10;
 constexpr std::size_t kReadBlock = 512;  // bytes a round of the reading loop takes
 
 template <int Bytes>
@@ -95,49 +91,6 @@ Loops widest() {
   return {[](std::int64_t rounds) { return multiply_add<16, 24>(rounds); }, read_16};
 #endif
   return {multiply_add_16, read_16};
-}
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Seconds from the moment all threads stand ready until the last has done `work(thread, rounds)`.
-template <class Work>
-double together(Team& team, int threads, std::int64_t rounds, Work& work) {
-  double seconds = 0;
-  auto body = [&](int thread, int) {
-    team.barrier().wait(thread);
-    const auto start = Clock::now();
-    work(thread, rounds);
-    team.barrier().wait(thread);
-    if (thread == 0) seconds = seconds_since(start);
-  };
-  team.run(threads, body);
-  return seconds;
-}
-
-/// How many rounds fill `seconds` on one thread.
-template <class Work>
-std::int64_t rounds_in(double seconds, Work& work) {
-  for (std::int64_t rounds = 1;; rounds *= 2) {
-    const auto start = Clock::now();
-    work(0, rounds);
-    const double taken = seconds_since(start);
-    if (taken > seconds / 4)
-      return std::max<std::int64_t>(1,
-                                    static_cast<std::int64_t>(static_cast<double>(rounds) * seconds / taken));
-  }
-}
-
-/// The most rounds a second that each thread does; several tries that take about `seconds` in all.
-template <class Work>
-double best_rate(int threads, double seconds, Work work) {
-  Team team;
-  const std::int64_t rounds = rounds_in(seconds / kTries, work);
-  double best = 0;
-  for (int i = 0; i < kTries; ++i)
-    best = std::max(best, static_cast<double>(rounds) / together(team, threads, rounds, work));
-  return best;
 }
 
 struct Freed {
