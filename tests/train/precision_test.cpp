@@ -103,6 +103,29 @@ TEST(MixedPrecision, NormWeightsMove) {
   }
 }
 
+TEST(MixedPrecision, HalfParametersAreValuesOfHalf) {
+  for (const DType low : {DType::bf16, DType::f16}) {
+    const Outcome half = trained(forced(low, Precision::Level::O3));
+    for (const double w : half.norm_weight) EXPECT_EQ(Array::scalar(float(w)).cast(low).at(0), w);
+    EXPECT_LT(half.history.epochs.back().train_loss, 0.8 * half.history.epochs.front().train_loss);
+    const Outcome mixed = trained(forced(low, Precision::Level::O2));
+    bool differ = false;
+    for (const double w : mixed.norm_weight) differ = differ || Array::scalar(float(w)).cast(low).at(0) != w;
+    EXPECT_TRUE(differ) << "O2 keeps parameters of f32";
+  }
+}
+
+TEST(MixedPrecision, ScalesTheLossOfF16Alone) {
+  const auto kind = [](const Precision& p) {
+    TrainerOptions o;
+    o.precision = p;
+    return o.session().update.loss_scale.active();
+  };
+  EXPECT_TRUE(kind(forced(DType::f16)));
+  EXPECT_FALSE(kind(forced(DType::bf16)));
+  EXPECT_FALSE(kind({.type = DType::f16})) << "which this machine computes in f32";
+}
+
 TEST(MixedPrecision, BackendsAgree) {
   for (const DType low : {DType::bf16, DType::f16}) {
     const Outcome compiled = trained(forced(low)), interpreted = trained(forced(low), 3, Backend::reference);

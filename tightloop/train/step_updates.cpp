@@ -96,6 +96,11 @@ std::int64_t updates_before(const std::string& path, const UpdateOptions& option
   return since == options.since.end() ? 0 : (since->second - 1) * length.epoch;
 }
 
+/// The next value of a parameter of f32, rounded to what a run keeps its parameters in.
+Tensor kept_as(DType dtype, const Tensor& next) {
+  return size_of(dtype) == 2 && next.dtype() == DType::f32 ? cast(cast(next, dtype), DType::f32) : next;
+}
+
 /// Gives the parameter and the states `before` their next values.
 void assign(StepBuilder& builder, const nn::Module::NamedParameter& named, const optim::Update& update,
             const std::vector<Tensor>& before, const optim::Optimizer& rule, std::int64_t number,
@@ -157,7 +162,8 @@ void add_updates(StepBuilder& builder, const NamedParameters& parameters, const 
                      static_cast<double>(before), skipped[before]});
   }
   const optim::Pace pace = pace_of(builder, rule, options, updates, {count.update, skipped[0]});
-  const auto next = optim::apply(rule, items, pace, others(parameters, trained));
+  auto next = optim::apply(rule, items, pace, others(parameters, trained));
+  for (optim::Update& u : next) u.parameter = kept_as(options.parameters, u.parameter);
   for (std::size_t i = 0; i < items.size(); ++i)
     assign(builder, trained[i], next[i], slots[i], rule, static_cast<std::int64_t>(i), applies);
 }

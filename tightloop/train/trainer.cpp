@@ -36,7 +36,9 @@ SessionOptions TrainerOptions::session() const {
                      max_steps, limit_batches};
   if (update.schedule != nullptr && update.schedule->plateau() != nullptr) out.update.scaled_rate = true;
   for (const auto& callback : callbacks) callback->prepare(out.update);
-  out.update.loss_scale = update.loss_scale.resolved(false);
+  const Precision computed = on_this_machine(precision).precision;
+  out.update.loss_scale = update.loss_scale.resolved(computed.is_mixed() && computed.type == DType::f16);
+  if (computed.is_mixed() && computed.level == Precision::Level::O3) out.update.parameters = computed.type;
   return out;
 }
 

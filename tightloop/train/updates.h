@@ -49,6 +49,7 @@ struct UpdateOptions {
   /// An update one of whose gradients is not finite is skipped as if it had not come: parameters, slots,
   /// averages, the optimizer's count and a schedule by steps stay. Schedules by epochs go on.
   optim::LossScale loss_scale = {};
+  DType parameters = DType::f32;  ///< bf16 or f16: what parameters are rounded to after each update
   /// Epoch, from 1, in which parameters joined the training, by path: the optimizer counts from there.
   std::map<std::string, std::int64_t> since = {};
 };
