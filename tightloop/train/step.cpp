@@ -2,6 +2,7 @@
 #include <tightloop/engine/autocast.h>
 #include <tightloop/engine/gradients.h>
 #include <tightloop/engine/trace.h>
+#include <tightloop/ops/functions.h>
 #include <tightloop/optim/lbfgs.h>
 #include <tightloop/train/step.h>
 #include <tightloop/train/step_builder.h>
