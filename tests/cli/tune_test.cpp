@@ -16,11 +16,12 @@ void write_job(const Folder& folder, const std::string& extra = "") {
 TEST(Tune, ASmallJobEndsWithAPageAndAJobThatTrains) {
   Folder folder;
   write_job(folder, "log_every = 1\n");
-  const Outcome o = tightloop(folder, "tune job.toml --time 6s --json 2>said; cat said");
+  const Outcome o = tightloop(
+      folder, "tune job.toml --time 30s --moves evaluation,batch,logging,workers --json 2>said; cat said");
   ASSERT_EQ(o.status, 0) << o.out;
   const Json result = Json::parse(o.out.substr(0, o.out.find('\n')));
   EXPECT_GT(result["seconds_per_sample"].get<double>(), 0);
-  EXPECT_GE(result["moves"].size(), 14u);
+  EXPECT_GE(result["moves"].size(), 4u);
   for (const auto& move : result["moves"]) EXPECT_FALSE(move["why"].get<std::string>().empty()) << move;
   const std::string page = folder.read("tune.html");
   EXPECT_EQ(page.substr(0, 15), "<!doctype html>");
@@ -36,7 +37,7 @@ TEST(Tune, TheTunedJobIsWrittenWithItsComments) {
   folder.write("train.csv", table(2000));
   folder.write("job.toml",
                with(with(kJob, "batch = 8\n", "batch = 1  # tiny\n"), "epochs = 5\n", "epochs = 50\n"));
-  const Outcome o = tightloop(folder, "tune job.toml --time 20s --moves batch --band 1");
+  const Outcome o = tightloop(folder, "tune job.toml --time 30s --moves batch --band 1");
   ASSERT_EQ(o.status, 0) << o.out;
   if (!folder.has("tuned.toml")) GTEST_SKIP() << "the machine is too busy to tell: " << o.out;
   EXPECT_NE(folder.read("tuned.toml").find("  # tiny"), std::string::npos) << folder.read("tuned.toml");
@@ -47,17 +48,17 @@ TEST(Tune, NothingIsReplacedUnasked) {
   Folder folder;
   write_job(folder);
   folder.write("tuned.toml", "mine");
-  Outcome o = tightloop(folder, "tune job.toml --time 2s --moves logging");
+  Outcome o = tightloop(folder, "tune job.toml --time 30s --moves logging");
   EXPECT_EQ(o.status, 2);
   EXPECT_NE(o.out.find("tuned.toml: is there already"), std::string::npos) << o.out;
   EXPECT_EQ(folder.read("tuned.toml"), "mine");
-  o = tightloop(folder, "tune job.toml --time 2s --moves logging -o ../tuned.toml");
+  o = tightloop(folder, "tune job.toml --time 30s --moves logging -o ../tuned.toml");
   EXPECT_EQ(o.status, 2);
   EXPECT_NE(o.out.find("must lie beside job.toml"), std::string::npos) << o.out;
-  o = tightloop(folder, "tune job.toml --time 2s --moves logging -o job.toml --force");
+  o = tightloop(folder, "tune job.toml --time 30s --moves logging -o job.toml --force");
   EXPECT_EQ(o.status, 2);
   EXPECT_NE(o.out.find("is the job itself"), std::string::npos) << o.out;
-  o = tightloop(folder, "tune job.toml --time 2s --moves logging --force");
+  o = tightloop(folder, "tune job.toml --time 30s --moves logging --force");
   EXPECT_EQ(o.status, 0) << o.out;
   EXPECT_NE(o.out.find("nothing found"), std::string::npos) << o.out;
 }
@@ -73,7 +74,7 @@ TEST(Tune, WhatIsWrongIsRefused) {
   };
   refused("job.toml --moves bach", "unknown move 'bach' (did you mean 'batch'?)");
   refused("job.toml --time soon", "soon");
-  refused("job.toml --time 0.01 --moves threads,batch", "are too little");
+  refused("job.toml --time 0.01 --moves evaluation,batch", "are too little");
   refused("job.toml --set train.loss=msee", "did you mean 'mse'?");
   refused("job.toml --set train.optimizer=lbfgs", "lbfgs");
   refused("none.toml", "cannot read the job file");

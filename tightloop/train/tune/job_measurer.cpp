@@ -176,7 +176,7 @@ double JobMeasurer::loss(const Settings& settings, bool other_seed) {
   PreparedJob p = prepared(job);
   if (other_seed) {
     ++p.options.seed;
-    p.model->initialize(p.options.seed);
+    if (job.model.weights.empty()) p.model->initialize(p.options.seed);
   }
   const EpochSize epoch = epoch_of(p);
   const double per_step = epoch.rows / static_cast<double>(epoch.steps);

@@ -17,7 +17,8 @@ bool shows_no_gain(const Comparison& c, double least) {
 Comparison compare(Measurer& measurer, const Settings& one, const Settings& other,
                    const PairOptions& options) {
   Comparison out;
-  while (out.ratios.size() < options.most && measurer.now() < options.deadline) {
+  while (out.ratios.size() < options.most &&
+         (out.ratios.size() < options.least || measurer.now() < options.deadline)) {
     const bool other_first = out.ratios.size() % 2 == 1;
     double b = other_first ? measurer.seconds_per_sample(other, options.slice) : 0;
     const double a = measurer.seconds_per_sample(one, options.slice);

@@ -11,6 +11,7 @@ struct PairOptions {
   double slice = 0.1;   ///< seconds of a trial
   double deadline = 0;  ///< of Measurer::now(): no pair begins behind it
   double least_gain = 0.02, level = 0.9;
+  std::size_t least = 0;  ///< pairs that come even behind the deadline
   std::size_t most = 15;  ///< pairs
   bool hasty = false;     ///< ends after three pairs that show no gain
 };

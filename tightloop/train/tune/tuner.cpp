@@ -10,10 +10,10 @@
 namespace tightloop::train::tune {
 namespace {
 
-constexpr double kLeastSlice = 0.05, kMostSlice = 1;  // seconds of a trial
-constexpr std::size_t kLeastPairs = 5;                // that a verdict needs
-constexpr double kScreened = 0.6, kCombined = 0.85;   // of the time, at the end of a part of the search
-constexpr double kSameLoss = 1e-4;                    // relatively, of what should be the same bits
+constexpr double kLeastSlice = 0.05, kMostSlice = 0.5;  // seconds of a trial
+constexpr std::size_t kLeastPairs = 5;                  // that a verdict needs
+constexpr double kScreened = 0.6, kCombined = 0.85;     // of the time, at the end of a part of the search
+constexpr double kSameLoss = 1e-4;                      // relatively, of what should be the same bits
 
 std::string key_of(const std::string& setting) { return setting.substr(0, setting.find('=')); }
 
@@ -93,7 +93,10 @@ class Search {
   }
 
   PairOptions pairs(double deadline, bool hasty) const {
-    return {slice_, deadline, options_.least_gain, options_.level, options_.most_pairs, hasty};
+    PairOptions out{.slice = slice_, .deadline = deadline};
+    out.least_gain = options_.least_gain, out.level = options_.level;
+    out.most = options_.most_pairs, out.hasty = hasty;
+    return out;
   }
 
   Outcome& add_outcome(const Proposed& move, const Variant& variant, std::string why) {
@@ -204,11 +207,14 @@ class Search {
   }
 
   void add(Outcome& o) {
-    o.why = "not tried beside the others: the time was up";
+    o.why = "interrupted before it was tried beside the others";
     try {
       const Settings together = joined(result_.taken, o.sets);
       const Comparison c = compare(measurer_, result_.taken, together, pairs(until(kCombined), false));
-      if (c.ratios.empty()) return;
+      if (c.ratios.empty()) {
+        o.why = "not tried beside the others: the time was up";
+        return;
+      }
       tell(fmt::format("{:<14} {:<34} {} beside those taken", o.move, o.label, times(c.gain.middle)));
       if (c.verdict != Verdict::faster) {
         o.why = fmt::format("beside those taken it gains nothing ({})", times(c.gain.middle));
@@ -235,13 +241,17 @@ class Search {
   void confirm() {
     if (result_.taken.empty()) return;
     PairOptions options = pairs(until(1), false);
-    options.deadline = std::max(options.deadline, measurer_.now() + 2 * kLeastPairs * slice_);
-    const Comparison c = compare(measurer_, {}, result_.taken, options);
-    result_.confirmed = c.gain;
-    result_.seconds_per_sample = median(c.first);
-    result_.tuned_memory = measurer_.memory(result_.taken);
-    if (c.verdict == Verdict::faster) return;
-    give_up(fmt::format("the last trials did not confirm the gain ({})", times(c.gain.middle)));
+    options.least = kLeastPairs;
+    try {
+      const Comparison c = compare(measurer_, {}, result_.taken, options);
+      result_.confirmed = c.gain;
+      result_.seconds_per_sample = median(c.first);
+      result_.tuned_memory = measurer_.memory(result_.taken);
+      if (c.verdict != Verdict::faster)
+        give_up(fmt::format("the last trials did not confirm the gain ({})", times(c.gain.middle)));
+    } catch (const Error& e) {
+      give_up(std::string("failed in the last trials: ") + e.what());
+    }
   }
 
   void give_up(const std::string& why) {
