@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/train/bound_step.h>
+#include <tightloop/train/recompute.h>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -26,6 +27,11 @@ void check_rows(const DataPart& part, bool with_target) {
   if (!part.weighted.empty() && static_cast<std::int64_t>(part.weighted.size()) != part.count())
     throw Error(fmt::format("there are weights for {} rows, but the part has {}", part.weighted.size(),
                             part.count()));
+}
+
+CompileOptions options_for(const StepGraph& step, CompileOptions options) {
+  options.recompute = recompute_in(step.graph, std::move(options.recompute));
+  return options;
 }
 
 }  // namespace
@@ -83,7 +89,7 @@ BoundStep::BoundStep(StepGraph step, const DataPart& part, const CompileOptions&
                      std::unique_ptr<data::Loader> ahead)
     : step_(std::move(step)),
       part_(part),
-      program_(Program::compile(step_.graph, options)),
+      program_(Program::compile(step_.graph, options_for(step_, options))),
       loader_(std::move(ahead)) {
   for (const Tensor& t : program_.graph().inputs) {
     if (ir::input_role(t.node()) != "data") continue;

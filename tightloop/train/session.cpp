@@ -20,24 +20,6 @@ void check_epoch(const DataPart& part, const SessionOptions& options) {
         part.count(), options.batch));
 }
 
-/// Rules about the number of rows show before the first step.
-void check_batches(const StepGraph& step, const Sampling& sampling) {
-  const std::int64_t full = std::min(sampling.batch, sampling.count());
-  const std::int64_t rest = sampling.drop_last ? 0 : sampling.count() % sampling.batch;
-  for (const nn::Check& check : step.checks) {
-    const std::int64_t fewest = rest > 0 ? rest : full;
-    if (fewest >= check.least_rows) continue;
-    const bool last = rest > 0 && rest != sampling.rows;
-    throw Error(fmt::format(
-        "{}; {}", check.text(0, 0),
-        last ? fmt::format(
-                   "the last batch of an epoch has {} of the {} rows: take another batch size than {}, or "
-                   "drop_last = true",
-                   rest, sampling.rows, sampling.batch)
-             : fmt::format("the batch has {}: take a larger one", fewest)));
-  }
-}
-
 /// True when no element is NaN or infinite; x · 0 is 0 for the others.
 template <class T>
 bool finite(std::span<const T> values) {
@@ -74,6 +56,23 @@ std::string scale_text(const optim::LossScale& scale, std::int64_t step, std::in
 }
 
 }  // namespace
+
+void check_batches(const StepGraph& step, const Sampling& sampling) {
+  const std::int64_t full = std::min(sampling.batch, sampling.count());
+  const std::int64_t rest = sampling.drop_last ? 0 : sampling.count() % sampling.batch;
+  for (const nn::Check& check : step.checks) {
+    const std::int64_t fewest = rest > 0 ? rest : full;
+    if (fewest >= check.least_rows) continue;
+    const bool last = rest > 0 && rest != sampling.rows;
+    throw Error(fmt::format(
+        "{}; {}", check.text(0, 0),
+        last ? fmt::format(
+                   "the last batch of an epoch has {} of the {} rows: take another batch size than {}, or "
+                   "drop_last = true",
+                   rest, sampling.rows, sampling.batch)
+             : fmt::format("the batch has {}: take a larger one", fewest)));
+  }
+}
 
 RunLength run_length(const DataPart& part, const SessionOptions& options) {
   check_epoch(part, options);

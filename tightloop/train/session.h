@@ -34,6 +34,10 @@ struct SessionOptions {
   BatchLimit limit_batches = {};
 };
 
+/// Throws Error for a batch that a full or the last step of an epoch would have, and a check of the step
+/// forbids.
+void check_batches(const StepGraph& step, const Sampling& sampling);
+
 /// Steps of an epoch and of the run. Throws Error when an epoch would have no step.
 RunLength run_length(const DataPart& part, const SessionOptions& options);
 
