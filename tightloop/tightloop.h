@@ -16,6 +16,7 @@
 #include <tightloop/data/transforms/transform.h>
 #include <tightloop/data/vocabulary.h>
 #include <tightloop/data/window.h>
+#include <tightloop/engine/autocast.h>
 #include <tightloop/engine/compile.h>
 #include <tightloop/engine/evaluate.h>
 #include <tightloop/engine/functional.h>
