@@ -83,8 +83,10 @@ void CheckpointFiles::write_best(Run& run) {
   write(run, std::exchange(best_, {}), kBestCheckpoint, false);
 }
 
+/// The run ends by what it met, and no other function is called.
 bool CheckpointFiles::recover(Run& run, const NonFinite&) {
   write_best(run);
+  finish(run);
   return false;
 }
 
@@ -97,12 +99,16 @@ void CheckpointFiles::end(Run& run) {
   }
 }
 
-void CheckpointFiles::weights(Run& run) {
+void CheckpointFiles::finish(const Run& run) {
   try {
     writer_.wait();
   } catch (const Error& e) {
     fail(run, e);
   }
+}
+
+void CheckpointFiles::weights(Run& run) {
+  finish(run);
   writer_.take_back();
   if (!failure_.empty() && run.history().stopped)
     throw Error(fmt::format("{}; interrupted, the run can go on from the checkpoints before only", failure_));

@@ -47,6 +47,7 @@ class CheckpointFiles final : public Callback {
  private:
   void begin();
   void fail(const Run& run, const Error& e);
+  void finish(const Run& run);
   void write(Run& run, std::optional<Checkpoint> given, const std::string& name, bool rotate);
   void write_step(Run& run);
   void keep_best(Run& run);
