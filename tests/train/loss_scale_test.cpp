@@ -7,6 +7,7 @@
 #include <tightloop/train/callbacks/checkpoint.h>
 #include <tightloop/train/callbacks/ema.h>
 #include <tightloop/train/callbacks/run_monitor.h>
+#include <tightloop/train/gradients_at.h>
 #include <tightloop/train/trainer.h>
 
 #include <algorithm>
@@ -287,6 +288,40 @@ TEST(LossScaling, SavesWhatF16TakesToZero) {
     EXPECT_NEAR(moved(LossScale::dynamic(), backend), 0.1, 1e-4);
     EXPECT_NEAR(moved(LossScale::fixed(65536), backend), 0.1, 1e-4);
   }
+}
+
+/// Of y = 1e-8 · half(w · x) all gradients are lost; with slopes a million times larger none is.
+TEST(Underflow, IsMeasured) {
+  Array x(DType::f32, {4, 1}), y(DType::f32, {4, 1});
+  for (std::int64_t i = 0; i < 4; ++i) x.set(i, i < 2 ? 1 : 1e6), y.set(i, -1);
+  const data::Dataset data({{"x", x}, {"y", y}});
+  struct Plain : nn::Module {
+    Parameter w{{1}};
+    void fields(nn::Fields& f) override { f("w", w); }
+    Tensor operator()(const Tensor& x) { return x * w * 1e-8; }
+  } net;
+  net.initialize(1);
+  const Model model = model_of(net);
+  const nn::LossFn loss = nn::make_loss("l1");
+  const optim::Sgd rule;
+  const DataPart part{data};
+  const DataSpec spec = DataSpec::of(data);
+  Session session(model, loss, rule, spec, part, {.batch = 2, .shuffle = false});
+  GradientProbe probe(model, loss, spec, session, {}, 0);
+  EXPECT_EQ(measure_underflow(probe, session, 1).share(), 1);
+  const Underflow both = measure_underflow(probe, session);
+  EXPECT_EQ(both.elements, 2);
+  EXPECT_EQ(both.lost, 1);
+  EXPECT_EQ(both.warning(),
+            "50 % of the gradients' elements are below what f16 can hold and would become 0: scale the loss "
+            "(train.loss_scale = \"dynamic\")");
+  Underflow fine;
+  fine.add(Array::of<double>({5}, {{0, 0x1p-24, -0x1.0000000000001p-25, 1, -3}}));
+  EXPECT_EQ(fine.elements, 4);
+  EXPECT_EQ(fine.lost, 0) << "0 is no loss";
+  EXPECT_EQ(fine.warning(), "");
+  fine.add(Array::of<double>({2}, {{-0x1p-25, 1e-30}}));
+  EXPECT_EQ(fine.lost, 2);
 }
 
 }  // namespace

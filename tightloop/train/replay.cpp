@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/gradients_at.h>
 #include <tightloop/train/replay.h>
 #include <tightloop/train/run.h>
 
@@ -97,20 +98,9 @@ class Replayer final : public Callback, public Observer {
 
   void measure_gradients(Run& run) {
     Session& session = run.session();
-    const DataPart& part = session.bound().part();
-    BoundStep bound(gradient_step(model_, loss_, walked(spec_, part, session.sampling().shuffle)), part,
-                    run.options().compile);
-    for (const auto& name : bound.program().state_names())
-      if (session.has_state(name)) bound.program().set_state(name, session.program().state(name));
-    bound.program().set_seed(run.options().seed);
-    bound.reserve(session.sampling());
-    bound.reset();
-    bound.run(session.sampling(), result.step, 1);
+    GradientProbe probe(model_, loss_, spec_, session, run.options().compile, run.options().seed);
     double squares = 0;
-    for (const auto& output : bound.step().graph.outputs) {
-      if (!output.name.starts_with(kGradientSum)) continue;
-      const Array gradient = bound.program().result(output.name);
-      const std::string path = output.name.substr(std::string_view(kGradientSum).size());
+    for (const auto& [path, gradient] : probe.at(result.step)) {
       const double length = norm_of(gradient);
       result.parameters.push_back(
           {path, gradient.count(), norm_of(session.program().state(path)), length, 0});
