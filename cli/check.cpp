@@ -47,7 +47,14 @@ void print_memory(const train::MemoryPlan& plan) {
   say(fmt::format("states               {:>14} bytes  parameters, buffers, optimizer, sums\n", plan.states));
   say(fmt::format("states kept          {:>14} bytes  the last good ones\n", plan.kept));
   say(fmt::format("temporaries          {:>14} bytes  of a step and of an evaluation\n", plan.temporaries));
+  if (plan.copies > 0)
+    say(fmt::format("copies               {:>14} bytes  checkpoints, averages, what waits for the loggers\n",
+                    plan.copies));
+  say(fmt::format("program              {:>14} bytes  code, libraries and the compiler, as measured here\n",
+                  plan.program));
   say(fmt::format("total                {:>14} bytes  ({})\n", plan.total(), bytes_text(plan.total())));
+  if (plan.recomputed > 0)
+    say(fmt::format("computed again       {:>14.1f} %      of a step's arithmetic\n", 100 * plan.recomputed));
 }
 
 /// The table that the rows come from, when it is one.
@@ -89,7 +96,7 @@ int run(const Arguments& a) {
   if (a.largest) return print_batches(prepared, memory, a.memory_given->count() > 0), 0;
   warn_of(prepared.data.notes);
   const train::MemoryPlan plan = train::plan_memory(prepared);
-  say(train::to_toml(job) + "\n");
+  say(train::to_toml(prepared.memory.empty() ? job : prepared.job) + "\n");
   print_inputs(prepared);
   say(fmt::format("\n{}\n", prepared.model->summary()));
   print_groups(prepared);
@@ -100,6 +107,7 @@ int run(const Arguments& a) {
   say(fields_text(prepared.data) + "\n");
   print_table(job);
   print_memory(plan);
+  if (!prepared.memory.empty()) say(prepared.memory + "\n");
   return 0;
 }
 

@@ -62,6 +62,7 @@ int run(const Arguments& a) {
   warn_of(prepared.data.notes);
   Report report(prepared.metric_names, a.quiet);
   for (const auto& note : prepared.notes) report.note(note);
+  if (!prepared.memory.empty()) report.note(prepared.memory);
   if (a.verify) {
     prepared.options.verify_steps = kVerifySteps;
     report.verifying(kVerifySteps);

@@ -57,6 +57,9 @@ class Callback {
   /// After all end(): the last chance to put other weights into the model.
   virtual void weights(Run&) {}
 
+  /// Bytes that it comes to hold, in a run with so many bytes of parameters and of states.
+  virtual std::size_t holds(std::size_t /*parameters*/, std::size_t /*states*/) const { return 0; }
+
   virtual Saved save() const { return {}; }
   virtual void load(Run&, const Saved&) {}
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tightloop/train/plan.h>
 
+#include <unistd.h>
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -37,6 +38,21 @@ std::size_t left_to_group() {
 }
 
 }  // namespace
+
+std::size_t resident_memory() {
+  std::ifstream in("/proc/self/statm");
+  std::size_t pages = 0, resident = 0;
+  if (!(in >> pages >> resident)) return 0;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::size_t machine_memory() {
+  const std::string root = "/sys/fs/cgroup/";
+  return std::min(
+      {static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)),
+       number_in(root + "memory.max", kUnlimited),
+       number_in(root + "memory/memory.limit_in_bytes", kUnlimited)});
+}
 
 std::size_t free_memory() { return std::min(available(), left_to_group()); }
 

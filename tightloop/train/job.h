@@ -145,6 +145,10 @@ struct Job {
     Value schedule;  ///< as job_schedule() reads it; monostate: none
     optim::GradientRules gradients;
     std::int64_t accumulate = 1;  ///< batches of an update
+    std::string memory;           ///< what a training may take: "2GB", "50%"; "": no limit
+    /// none, auto, cheap, blocks, or layers: those of recompute_layers; "": what `memory` needs.
+    std::string recompute;
+    std::vector<std::string> recompute_layers;  ///< patterns
     optim::LossScale loss_scale;
     std::string denormals = "flush";  ///< or keep
     bool deterministic = true;

@@ -7,6 +7,7 @@
 #include <tightloop/train/job_schedule.h>
 #include <tightloop/train/loggers/index.h>
 #include <tightloop/train/loggers/job_loggers.h>
+#include <tightloop/train/memory_budget.h>
 #include <tightloop/train/profile/profiler.h>
 #include <tightloop/train/report/job_report.h>
 #include <tightloop/train/resume.h>
@@ -80,6 +81,36 @@ void add_metrics(const Job& job, Metrics& metrics, std::vector<std::string>& nam
   }
 }
 
+Recompute recompute_of(const Job::Train& train) {
+  using What = Recompute::What;
+  if (train.recompute == "layers") return {What::layers, train.recompute_layers};
+  if (train.recompute == "cheap") return {What::cheap};
+  const bool chosen = train.recompute == "auto" && train.memory.empty();
+  return {chosen || train.recompute == "blocks" ? What::blocks : What::nothing};
+}
+
+/// Chooses how to keep within train.memory, and writes that into the job: what is written beside a run says
+/// how it was trained.
+void keep_within_memory(PreparedJob& prepared) {
+  TrainerOptions& options = prepared.options;
+  if (options.memory == 0) return;
+  const MemoryChoice choice = placed(prepared.job.source, [&] { return fit_memory(prepared); });
+  apply(choice, options);
+  prepared.memory = choice.text();
+  Job& job = prepared.job;
+  job.data.batch = options.batch;
+  job.train.accumulate = options.update.accumulate;
+  job.train.max_steps = options.max_steps;
+  job.train.overfit_batches = options.overfit_batches;
+  job.train.log_every = options.log_every;
+  job.train.limit_batches = options.limit_batches;
+  job.train.limit_validation_batches = options.limit_validation_batches;
+  if (job.train.recompute_layers.empty())
+    job.train.recompute = choice.recompute.what == Recompute::What::nothing ? "none"
+                          : choice.recompute.what == Recompute::What::cheap ? "cheap"
+                                                                            : "blocks";
+}
+
 TrainerOptions options_of(const Job& job) {
   TrainerOptions o;
   o.epochs = job.train.epochs;
@@ -100,6 +131,9 @@ TrainerOptions options_of(const Job& job) {
   o.update.gradients = job.train.gradients;
   o.update.accumulate = job.train.accumulate;
   o.update.loss_scale = job.train.loss_scale;
+  if (!job.train.memory.empty()) o.memory = memory_bytes(job.train.memory, job.source + ": train.memory");
+  o.recompute_to_fit = job.train.recompute.empty() || job.train.recompute == "auto";
+  o.compile.recompute = recompute_of(job.train);
   o.plateau_metric = schedule.monitor;
   if (o.update.schedule != nullptr)
     o.schedule_where = job.train.schedule.where + ": " + job.train.schedule.path;
@@ -259,6 +293,7 @@ PreparedJob prepare(const Job& given, Observer* observer, std::optional<LoadedDa
   Metrics metrics;
   std::vector<std::string> names, notes;
   add_metrics(job, metrics, names);
+  const std::size_t resident = resident_memory();
   const auto reading = std::chrono::steady_clock::now();
   LoadedData data = read ? std::move(*read) : load_data(job, target_kind(job), observer);
   const std::chrono::duration<double> reading_s = std::chrono::steady_clock::now() - reading;
@@ -285,16 +320,20 @@ PreparedJob prepare(const Job& given, Observer* observer, std::optional<LoadedDa
   options.metrics = names;
   options.precision = precision.precision;
   placed(job.source, [&] { check(options); });
-  return {job,
-          std::move(data),
-          std::move(model),
-          std::move(loss),
-          std::move(optimizer),
-          std::move(metrics),
-          std::move(names),
-          std::move(options),
-          std::move(notes),
-          reading_s.count()};
+  PreparedJob out{job,
+                  std::move(data),
+                  std::move(model),
+                  std::move(loss),
+                  std::move(optimizer),
+                  std::move(metrics),
+                  std::move(names),
+                  std::move(options),
+                  std::move(notes),
+                  "",
+                  reading_s.count(),
+                  resident};
+  keep_within_memory(out);
+  return out;
 }
 
 bool can_resume(const Job& job) {

@@ -22,7 +22,9 @@ struct PreparedJob {
   std::vector<std::string> metric_names;
   TrainerOptions options;
   std::vector<std::string> notes;  ///< what the user should know, such as weights that were left out
+  std::string memory;              ///< how it keeps within train.memory, in one line; "": no limit
   double reading_s = 0;            ///< how long its data took to read
+  std::size_t resident = 0;        ///< bytes of the process in memory before that
 };
 
 /// Throws Error for everything that can be known before the first step but what compiling the step finds. Of

@@ -22,11 +22,6 @@ std::size_t data_bytes(const TrainingData& data) {
   return bytes + sizeof(std::int64_t) * data.validation->rows.size();
 }
 
-std::size_t step_temporaries(const BoundStep& bound, const Sampling& sampling) {
-  const auto report = bound.program().memory(bound.sizes(sampling));
-  return report.temporaries + report.results;
-}
-
 /// What the loader of a stream holds, and the workspace of its threads aside.
 std::size_t batch_bytes(const DataPart& part, std::int64_t batch) {
   if (!part.is_stream()) return 0;
@@ -63,23 +58,57 @@ double flops_of(const ir::Node& node, const Sizes& sizes) {
 
 DataSpec spec_of(const TrainingData& data) { return DataSpec::of(data.train.data, data.target, data.scales); }
 
+std::size_t parameter_bytes(const Model& model) {
+  std::size_t bytes = 0;
+  if (model.module != nullptr)
+    for (const auto& s : model.module->states()) bytes += s.bytes();
+  return bytes;
+}
+
+/// Steps whose numbers wait for the loggers, and numbers of each: step, loss, rate.
+constexpr std::size_t kRing = 65536 * 3 * sizeof(double);
+
+/// What callbacks and loggers hold.
+std::size_t copies(const TrainerOptions& options, std::size_t parameters, std::size_t states) {
+  std::size_t bytes = options.log_every != 0 ? kRing : 0;
+  for (const auto& callback : options.callbacks) bytes += callback->holds(parameters, states);
+  return bytes;
+}
+
 /// Of the step alone.
-MemoryPlan plan_of(const PreparedJob& prepared, const TrainingData& data, const Session& session,
-                   std::int64_t batch) {
-  const auto& bound = session.bound();
-  Sampling sampling = session.sampling();
-  sampling.batch = batch;
+MemoryPlan plan_of(const Model& model, const TrainingData& data, const BoundStep& bound,
+                   const TrainerOptions& options, std::int64_t batch) {
+  const Sampling sampling = sampling_of(data.train, batch, false, options.drop_last);
+  const MemoryReport report = bound.program().memory(bound.sizes(sampling));
   MemoryPlan plan;
   plan.data = data_bytes(data);
   plan.batches = batch_bytes(data.train, batch);
   plan.kept = state_bytes(bound);
   plan.states = plan.kept;
   const auto& used = bound.step().parameters;
-  for (const auto& s : prepared.model->states())
-    if (std::find(used.begin(), used.end(), s.path) == used.end()) plan.states += s.bytes();
-  plan.temporaries = step_temporaries(bound, sampling);
-  plan.steps_per_epoch = session.steps_per_epoch();
+  if (model.module != nullptr)
+    for (const auto& s : model.module->states())
+      if (std::find(used.begin(), used.end(), s.path) == used.end()) plan.states += s.bytes();
+  plan.temporaries = report.temporaries + report.results;
+  plan.recomputed = report.recomputed;
+  plan.copies = copies(options, parameter_bytes(model), plan.states);
   return plan;
+}
+
+/// What a process with nothing but a compiled step holds: code, libraries, the compiler, stacks of threads.
+/// Measured: 90 to 97 MB for every net of bench/.
+constexpr std::size_t kProgram = std::size_t{100} * 1000 * 1000;
+
+CompileOptions with_code(CompileOptions options, bool code) {
+  options.code = code;
+  return options;
+}
+
+StepGraph step_of(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+                  const TrainingData& data, const TrainerOptions& options) {
+  const SessionOptions session = options.session();
+  return training_step(model, loss, optimizer, walked(spec_of(data), data.train, session.shuffle),
+                       session.update, run_length(data.train, session));
 }
 
 }  // namespace
@@ -107,32 +136,60 @@ std::vector<std::string> idle_parameters(const PreparedJob& prepared) {
 }
 
 MemoryPlan plan_memory(const PreparedJob& prepared, const Session& session) {
-  return plan_of(prepared, prepared.data.data, session, session.sampling().batch);
+  MemoryPlan plan = plan_of(prepared.model->model(), prepared.data.data, session.bound(), prepared.options,
+                            session.sampling().batch);
+  plan.steps_per_epoch = session.steps_per_epoch();
+  plan.copies = 0;
+  return plan;
 }
 
-MemoryPlan plan_memory(PreparedJob& prepared) { return MemoryPlanner(prepared).at(prepared.options.batch); }
+MemoryPlan plan_memory(PreparedJob& prepared) {
+  const std::size_t before = resident_memory();
+  const MemoryPlanner planner(prepared.model->model(), prepared.loss, *prepared.optimizer, prepared.metrics,
+                              seen_by(prepared.options, prepared.data.data), prepared.options, true);
+  const std::size_t after = resident_memory();
+  check_batches(planner.step_.step(), planner.sampling_);
+  MemoryPlan plan = planner.at(prepared.options.batch);
+  plan.program = prepared.resident + (after > before ? after - before : 0);
+  return plan;
+}
 
 MemoryPlanner::MemoryPlanner(PreparedJob& prepared)
-    : prepared_(prepared),
-      model_(prepared.model->model()),
-      data_(seen_by(prepared.options, prepared.data.data)),
-      session_(model_, prepared.loss, *prepared.optimizer, spec_of(data_), data_.train,
-               prepared.options.session()) {
+    : MemoryPlanner(prepared.model->model(), prepared.loss, *prepared.optimizer, prepared.metrics,
+                    seen_by(prepared.options, prepared.data.data), prepared.options, false) {}
+
+MemoryPlanner::MemoryPlanner(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+                             const Metrics& metrics, const TrainingData& data, TrainerOptions options)
+    : MemoryPlanner(model, loss, optimizer, metrics, data, std::move(options), false) {}
+
+MemoryPlanner::MemoryPlanner(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,
+                             const Metrics& metrics, TrainingData data, TrainerOptions options, bool code)
+    : model_(model),
+      data_(std::move(data)),
+      options_(std::move(options)),
+      sampling_(sampling_of(data_.train, options_.batch, false, options_.drop_last)),
+      step_(step_of(model_, loss, optimizer, data_, options_), data_.train,
+            with_code(options_.compile, code)) {
   if (data_.validation)
-    evaluator_.emplace(model_, prepared.loss, prepared.metrics, spec_of(data_), *data_.validation,
-                       prepared.options.evaluation_batch(), parameters_of(model_), prepared.options.compile);
+    evaluation_.emplace(evaluation_step(model_, loss, metrics, walked(spec_of(data_), *data_.validation)),
+                        *data_.validation, with_code(options_.compile, code));
 }
 
-MemoryPlan MemoryPlanner::at(std::int64_t batch) const {
-  MemoryPlan plan = plan_of(prepared_, data_, session_, batch);
-  if (!evaluator_) return plan;
-  TrainerOptions options;
+MemoryPlan MemoryPlanner::at(std::int64_t batch, std::int64_t evaluation) const {
+  MemoryPlan plan = plan_of(model_, data_, step_, options_, batch);
+  TrainerOptions options = options_;
   options.batch = batch;
-  Sampling sampling = evaluator_->sampling();
-  sampling.batch = options.evaluation_batch();
-  plan.batches += batch_bytes(*data_.validation, sampling.batch);
-  plan.temporaries += step_temporaries(evaluator_->bound(), sampling);
+  if (batch == options_.batch) plan.steps_per_epoch = run_length(data_.train, options.session()).epoch;
+  plan.program = kProgram;
+  if (evaluation > 0) options.evaluation_rows = evaluation;
+  plan.temporaries += evaluation_bytes(options.evaluation_batch());
   return plan;
+}
+
+std::size_t MemoryPlanner::evaluation_bytes(std::int64_t rows) const {
+  if (!evaluation_) return 0;
+  const MemoryReport report = evaluation_->program().memory(evaluation_->sizes(evaluation_->sampling(rows)));
+  return report.temporaries + report.results + batch_bytes(*data_.validation, rows);
 }
 
 std::int64_t MemoryPlanner::largest_batch(std::size_t bytes) const {

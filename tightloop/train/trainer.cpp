@@ -3,6 +3,7 @@
 #include <tightloop/train/fit_steps.h>
 #include <tightloop/train/fit_whole.h>
 #include <tightloop/train/frozen_norms.h>
+#include <tightloop/train/memory_budget.h>
 
 #include <fmt/format.h>
 
@@ -108,10 +109,16 @@ History Trainer::fit(const Model& asked, const nn::LossFn& loss, const optim::Op
   initialize_missing(model, options_.seed);
   const TrainingData data = seen_by(options_, given);
   const FrozenNorms norms(model.module, options_.frozen_norm_evaluates);
-  if (const auto* lbfgs = dynamic_cast<const optim::Lbfgs*>(&optimizer)) {
-    return fit_whole(model, loss, *lbfgs, data, options_, metrics_);
+  TrainerOptions options = options_;
+  if (options.memory > 0) {
+    const MemoryChoice choice = fit_memory(model, loss, optimizer, metrics_, data, options);
+    apply(choice, options);
+    if (options.observer != nullptr) options.observer->note(choice.text());
   }
-  return fit_steps(model, loss, optimizer, data, options_, metrics_);
+  if (const auto* lbfgs = dynamic_cast<const optim::Lbfgs*>(&optimizer)) {
+    return fit_whole(model, loss, *lbfgs, data, options, metrics_);
+  }
+  return fit_steps(model, loss, optimizer, data, options, metrics_);
 }
 
 Evaluation Trainer::evaluate(const Model& model, const nn::LossFn& loss, const DataPart& part,

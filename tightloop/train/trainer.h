@@ -33,7 +33,13 @@ struct TrainerOptions {
   std::function<void()> started = {};  ///< called when the first step went well
   /// Schedule of the rate, clipping, averages of the weights.
   UpdateOptions update = {};
-  std::vector<Thaw> unfreeze = {};  ///< parameters that join the training later
+  /// Bytes that the training may take, 0: no limit. Where `batch` rows take more, the step goes by smaller
+  /// batches, whose gradients make one update of `batch` rows, or computes values of its forward again, by
+  /// what costs least (train/memory_budget.h). Throws Error naming the least that would do.
+  std::size_t memory = 0;
+  bool recompute_to_fit = true;      ///< false: smaller batches only
+  std::int64_t evaluation_rows = 0;  ///< of a batch of an evaluation; 0: as evaluation_batch() says
+  std::vector<Thaw> unfreeze = {};   ///< parameters that join the training later
   bool frozen_norm_evaluates =
       false;  ///< BatchNorm whose weight and bias are frozen uses its running statistics
   std::string schedule_where = {};  ///< its place in a job, for messages
@@ -61,7 +67,9 @@ struct TrainerOptions {
   /// What a session of this run is made with.
   SessionOptions session() const;
   /// Rows of a batch of an evaluation: more than a small batch for less overhead, few enough for the cache.
-  std::int64_t evaluation_batch() const { return batch < 256 ? 256 : batch; }
+  std::int64_t evaluation_batch() const {
+    return evaluation_rows > 0 ? evaluation_rows : batch < 256 ? 256 : batch;
+  }
   std::int64_t sanity_batches(const DataPart& validation) const {
     return sanity_check.value_or(validation.is_stream() ? 0 : 2);
   }

@@ -41,6 +41,13 @@ class CheckpointFiles final : public Callback {
   bool recover(Run& run, const NonFinite& e) override;
   void end(Run& run) override;
   void weights(Run& run) override;
+  /// The copy that is being written.
+  std::size_t holds(std::size_t /*parameters*/, std::size_t states) const override {
+    return options_.at_end || options_.best || options_.every_epochs > 0 || options_.every_steps > 0 ||
+                   options_.every_minutes > 0
+               ? states
+               : 0;
+  }
   Saved save() const override;
   void load(Run& run, const Saved& saved) override;
 

@@ -5,6 +5,7 @@
 #include <tightloop/train/keys/index.h>
 #include <tightloop/train/keys/read.h>
 #include <tightloop/train/loggers/job_loggers.h>
+#include <tightloop/train/memory_budget.h>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -115,6 +116,34 @@ Value thaws_value(const Job& j) {
   return out.empty() ? Value{} : Value{out};
 }
 
+std::string memory_text(const Value& v) {
+  if (const auto* bytes = v.as<std::int64_t>()) {
+    if (*bytes < 1) wrong(v, "bytes, a size such as \"2GB\", or a share such as \"50%\"");
+    return std::to_string(*bytes);
+  }
+  const std::string out = text(v, "bytes, a size such as \"2GB\", or a share such as \"50%\"");
+  memory_bytes(out, place(v));
+  return out;
+}
+
+void read_recompute(const Value& v, Job& j) {
+  static const std::vector<std::string> words{"none", "auto", "cheap", "blocks"};
+  j.train.recompute_layers.clear();
+  if (v.as<Value::List>() == nullptr) {
+    j.train.recompute = one_of(v, words);
+    return;
+  }
+  j.train.recompute = "layers";
+  j.train.recompute_layers = texts(v, "a list of layers such as [\"gpt0.?\"]");
+}
+
+Value recompute_value(const Job& j) {
+  if (j.train.recompute.empty()) return {};
+  const auto& layers = j.train.recompute_layers;
+  if (j.train.recompute != "layers") return Value{j.train.recompute};
+  return Value::List(layers.begin(), layers.end());
+}
+
 /// A callback's name as a template argument, so that each has a key of its own.
 template <std::size_t n>
 struct Name {
@@ -144,7 +173,8 @@ Key callback_key(std::string_view meaning) {
 /// "bf16", or { type, level, force }.
 Precision precision(const Value& v) {
   const auto* table = v.as<Value::Table>();
-  if (table == nullptr) return precision_named(one_of(v, {"f32", "f64", "bf16", "f16", "O0", "O1", "O2", "O3"}));
+  if (table == nullptr)
+    return precision_named(one_of(v, {"f32", "f64", "bf16", "f16", "O0", "O1", "O2", "O3"}));
   Precision out;
   for (const auto& [key, value] : *table) {
     if (key == "type")
@@ -206,6 +236,11 @@ std::vector<Key> train_keys() {
       {"train.precision",
        "types that the model computes in: f32, f64, bf16, f16, O0 to O3, or { type, level, force }", false,
        [](const Value& v, Job& j) { j.train.precision = precision(v); }, precision_value},
+      {"train.memory", "what the training may take: bytes, \"2GB\", or a share of the machine's, \"50%\"",
+       false, [](const Value& v, Job& j) { j.train.memory = memory_text(v); },
+       [](const Job& j) { return j.train.memory.empty() ? Value{} : Value{j.train.memory}; }},
+      {"train.recompute", "what the backward computes again instead of keeping it: a word or layers", false,
+       [](const Value& v, Job& j) { read_recompute(v, j); }, recompute_value},
       {"train.freeze", "parameters that stay as they are: a pattern or a list of patterns", false,
        [](const Value& v, Job& j) {
          j.train.freeze = texts(v, "a pattern such as \"conv*\", or a list of patterns");
