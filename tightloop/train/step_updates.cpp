@@ -96,11 +96,10 @@ std::int64_t updates_before(const std::string& path, const UpdateOptions& option
   return since == options.since.end() ? 0 : (since->second - 1) * length.epoch;
 }
 
-/// Gives the parameter and the states `before` their next values.
-void assign(StepBuilder& builder, const nn::Module::NamedParameter& named, const optim::Update& update,
-            const std::vector<Tensor>& before, const optim::Optimizer& rule, std::int64_t number,
-            const Tensor& applies) {
-  const Tensor parameter = named.parameter->value();
+/// Gives a parameter, whose value was `parameter`, and the states `before` their next values.
+void assign(StepBuilder& builder, const nn::Module::NamedParameter& named, const Tensor& parameter,
+            const optim::Update& update, const std::vector<Tensor>& before, const optim::Optimizer& rule,
+            std::int64_t number, const Tensor& applies) {
   const auto states = optim::slot_states(rule, parameter.type());
   const auto next =
       optim::slot_codes(rule, parameter.type(), update.slots, {builder.seed(), builder.step(), number});
@@ -159,7 +158,8 @@ void add_updates(StepBuilder& builder, const NamedParameters& parameters, const 
   const optim::Pace pace = pace_of(builder, rule, options, updates, {count.update, skipped[0]});
   const auto next = optim::apply(rule, items, pace, others(parameters, trained));
   for (std::size_t i = 0; i < items.size(); ++i)
-    assign(builder, trained[i], next[i], slots[i], rule, static_cast<std::int64_t>(i), applies);
+    assign(builder, trained[i], items[i].parameter, next[i], slots[i], rule, static_cast<std::int64_t>(i),
+           applies);
 }
 
 void add_gradient_sums(StepBuilder& builder, const NamedParameters& parameters, const nn::LossValue& loss,
