@@ -101,11 +101,10 @@ Tensor kept_as(DType dtype, const Tensor& next) {
   return size_of(dtype) == 2 && next.dtype() == DType::f32 ? cast(cast(next, dtype), DType::f32) : next;
 }
 
-/// Gives the parameter and the states `before` their next values.
-void assign(StepBuilder& builder, const nn::Module::NamedParameter& named, const optim::Update& update,
-            const std::vector<Tensor>& before, const optim::Optimizer& rule, std::int64_t number,
-            const Tensor& applies) {
-  const Tensor parameter = named.parameter->value();
+/// Gives a parameter, whose value was `parameter`, and the states `before` their next values.
+void assign(StepBuilder& builder, const nn::Module::NamedParameter& named, const Tensor& parameter,
+            const optim::Update& update, const std::vector<Tensor>& before, const optim::Optimizer& rule,
+            std::int64_t number, const Tensor& applies) {
   const auto states = optim::slot_states(rule, parameter.type());
   const auto next =
       optim::slot_codes(rule, parameter.type(), update.slots, {builder.seed(), builder.step(), number});
@@ -165,7 +164,8 @@ void add_updates(StepBuilder& builder, const NamedParameters& parameters, const 
   auto next = optim::apply(rule, items, pace, others(parameters, trained));
   for (optim::Update& u : next) u.parameter = kept_as(options.parameters, u.parameter);
   for (std::size_t i = 0; i < items.size(); ++i)
-    assign(builder, trained[i], next[i], slots[i], rule, static_cast<std::int64_t>(i), applies);
+    assign(builder, trained[i], items[i].parameter, next[i], slots[i], rule, static_cast<std::int64_t>(i),
+           applies);
 }
 
 void add_gradient_sums(StepBuilder& builder, const NamedParameters& parameters, const nn::LossValue& loss,
