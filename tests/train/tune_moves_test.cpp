@@ -84,16 +84,19 @@ TEST(TuneMoves, BatchScalesTheRateByTheRule) {
   const Proposal adam = SmallJob().propose("batch");
   EXPECT_TRUE(adam.ladder);
   ASSERT_EQ(adam.variants.size(), 2u) << "160 rows make at least 8 steps";
-  EXPECT_EQ(adam.variants[1].sets, (Settings{"data.batch=16", "train.optimizer.lr=0.02"}));
+  EXPECT_EQ(adam.variants[1].sets,
+            (Settings{"data.batch=16", "train.optimizer.name=\"adam\"", "train.optimizer.lr=0.02"}));
   const Proposal sgd = SmallJob({"train.optimizer.name=sgd"}).propose("batch");
-  EXPECT_EQ(sgd.variants[1].sets, (Settings{"data.batch=16", "train.optimizer.lr=0.04"}));
+  EXPECT_EQ(sgd.variants[1].sets,
+            (Settings{"data.batch=16", "train.optimizer.name=\"sgd\"", "train.optimizer.lr=0.04"}));
 }
 
 TEST(TuneMoves, WhatIsCountedInBatchesMeansAsManySamples) {
   const Proposal p =
       SmallJob({"train.max_steps=101", "train.limit_batches=10", "train.log_every=8"}).propose("batch");
-  EXPECT_EQ(p.variants[0].sets, (Settings{"data.batch=8", "train.max_steps=51", "train.limit_batches=5",
-                                          "train.log_every=4", "train.optimizer.lr=0.0141"}));
+  EXPECT_EQ(p.variants[0].sets,
+            (Settings{"data.batch=8", "train.max_steps=51", "train.limit_batches=5", "train.log_every=4",
+                      "train.optimizer.name=\"adam\"", "train.optimizer.lr=0.0141"}));
   EXPECT_NE(SmallJob({"train.schedule=one_cycle"}).propose("batch").skipped.find("train.schedule"),
             std::string::npos);
   EXPECT_NE(SmallJob({"train.checkpoint.every_steps=5"}).propose("batch").skipped.find("every_steps"),

@@ -10,7 +10,7 @@ const char* const kJob = R"(# A job of mine.
 seed = 1  # é
 [data]
 train = "train.csv"
-inputs = { x = "x*", "é" = "f" }  # two
+inputs = { x = "x*", f = "é" }  # two
 target = { y = "y" }
 batch = 8    # rows
 
@@ -39,7 +39,7 @@ TEST(TunedJob, ValuesAreReplacedWhereTheyStand) {
   EXPECT_EQ(changed({"data.batch=64"}), replaced(kJob, "batch = 8 ", "batch = 64 "));
   EXPECT_EQ(changed({"seed=7"}), replaced(kJob, "seed = 1", "seed = 7"));
   EXPECT_EQ(changed({"data.inputs={ x = \"a\" }"}),
-            replaced(kJob, R"({ x = "x*", "é" = "f" })", R"({ x = "a" })"));
+            replaced(kJob, R"({ x = "x*", f = "é" })", R"({ x = "a" })"));
 }
 
 TEST(TunedJob, NewKeysComeBehindTheOthersOfTheirTable) {
@@ -81,7 +81,7 @@ TEST(TunedJob, OtherWaysToWriteTablesGiveTheSameJob) {
       "model.forward = \"y = linear(x, 1)\"\ntrain.loss = \"mse\"";
   changed({"data.batch=64"}, job);
   changed({"train.epochs=3"}, job);
-  changed({"train.optimizer.lr=0.5", "output.report=false"}, job);
+  changed({"train.optimizer.name=adam", "train.optimizer.lr=0.5", "output.report=false"}, job);
 }
 
 TEST(TunedJob, WindowsLineEndsStay) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tightloop/train/toml.h>
 #include <tightloop/train/tune/moves/index.h>
 
 #include <fmt/format.h>
@@ -30,6 +31,7 @@ Proposal propose(const Situation& s) {
     if (batch * kLeastSteps > s.rows()) break;
     const double lr = scaled_rate(s, static_cast<double>(factor));
     Settings sets = with_batch(s.job, batch);
+    sets.push_back(set("train.optimizer.name", write_toml_value(Value{s.job.train.optimizer.name})));
     sets.push_back(set("train.optimizer.lr", lr));
     out.variants.push_back({fmt::format("batch {}, lr {:g}", batch, lr), std::move(sets)});
   }
