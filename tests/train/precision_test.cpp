@@ -126,6 +126,38 @@ TEST(MixedPrecision, ScalesTheLossOfF16Alone) {
   EXPECT_FALSE(kind({.type = DType::f16})) << "which this machine computes in f32";
 }
 
+struct Notes : Observer {
+  void note(const std::string& text) override { all += text + "\n"; }
+  std::string all;
+};
+
+/// What a run in f16 of values of about 1e-5 tells its user.
+std::string notes_of(const optim::LossScale& scale) {
+  struct Line : nn::Module {
+    nn::Linear lin{3, 1};
+    void fields(nn::Fields& f) override { f("lin", lin); }
+    Tensor operator()(Tensor x) { return lin(x); }
+  } net;
+  net.initialize(1);
+  net.parameter("lin.bias").assign(Array(DType::f32, {1}));
+  Array x(DType::f32, {20, 3}), y(DType::f32, {20, 1});
+  for (std::int64_t i = 0; i < x.count(); ++i) x.set(i, 1e-5 * std::sin(double(i)));
+  Notes notes;
+  TrainerOptions o;
+  o.epochs = 1;
+  o.batch = 10;
+  o.observer = &notes;
+  o.precision = forced(DType::f16);
+  o.update.loss_scale = scale;
+  Trainer(o).fit(net, nn::make_loss("mse"), optim::Adam({.lr = 1e-3}), data::Dataset({{"x", x}, {"y", y}}));
+  return notes.all;
+}
+
+TEST(MixedPrecision, GradientsThatF16LosesAreToldWhereNoLossIsScaled) {
+  EXPECT_NE(notes_of(optim::LossScale::none()).find("would become 0: scale the loss"), std::string::npos);
+  EXPECT_EQ(notes_of(optim::LossScale::dynamic()).find("would become 0"), std::string::npos);
+}
+
 TEST(MixedPrecision, BackendsAgree) {
   for (const DType low : {DType::bf16, DType::f16}) {
     const Outcome compiled = trained(forced(low)), interpreted = trained(forced(low), 3, Backend::reference);

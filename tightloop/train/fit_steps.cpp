@@ -3,6 +3,7 @@
 #include <tightloop/train/callbacks/reduce_on_plateau.h>
 #include <tightloop/train/check_run.h>
 #include <tightloop/train/fit_steps.h>
+#include <tightloop/train/gradients_at.h>
 #include <tightloop/train/loggers/logging.h>
 #include <tightloop/train/profile/profiler.h>
 #include <tightloop/train/run.h>
@@ -134,6 +135,18 @@ class Fit {
     for (const auto& callback : options_.callbacks) callback->start(run_);
     if (checkpoint_) resume();
     logging_.start();
+    note_underflow();
+  }
+
+  /// f16 without a scaled loss may take gradients to zero: measured in f32, at the weights of the start.
+  void note_underflow() {
+    const bool half = model_.precision.is_mixed() && model_.precision.type == DType::f16;
+    if (!half || options_.session().update.loss_scale.active() || data_.train.is_stream()) return;
+    Model exact = model_;
+    exact.precision = {};
+    GradientProbe probe(exact, loss_, spec_, *session_, options_.compile, options_.seed);
+    const std::string warning = measure_underflow(probe, *session_).warning();
+    if (!warning.empty()) run_.note(warning);
   }
 
   void resume() {
