@@ -129,11 +129,13 @@ std::string memory_text(const Program& program, const backends::StepFacts& facts
   return out + (table.rows.empty() ? "" : table_text(table));
 }
 
-void dump(const Program& program, const Arguments& a) {
+void make_folder(const std::string& path) {
   std::error_code error;
-  std::filesystem::create_directories(a.directory, error);
-  if (error)
-    throw Error(fmt::format("--dump: the folder {} cannot be made: {}", a.directory, error.message()));
+  std::filesystem::create_directories(path, error);
+  if (error) throw Error(fmt::format("--dump: the folder {} cannot be made: {}", path, error.message()));
+}
+
+void dump(const Program& program, const Arguments& a) {
   const auto write = [&](const char* name, const std::string& text) {
     const std::string path = (std::filesystem::path(a.directory) / name).string();
     write_file(path, text, false);
@@ -153,6 +155,7 @@ int run(const Arguments& a) {
   train::PreparedJob prepared = train::prepare(job);
   const train::TrainingData& data = prepared.data.data;
   train::TrainerOptions& o = prepared.options;
+  if (!a.dump.empty()) make_folder(a.directory);
   if (a.dump == "ir") o.compile.passes.dump_directory = a.directory;
   const train::Model model = prepared.model->model();
   train::Session session(model, prepared.loss, *prepared.optimizer,

@@ -233,7 +233,7 @@ TEST(PrecisionKey, ComesBackFromAWrittenJob) {
 }
 
 TEST(PrecisionKey, RefusesWhatCannotBe) {
-  EXPECT_ERROR(job_with("\"half\""), "job.toml:8:13: train.precision must be");
+  EXPECT_ERROR(job_with("\"half\""), "job.toml:9:13: train.precision must be");
   EXPECT_ERROR(job_with("{ type = \"f8\" }"), "must be");
   EXPECT_ERROR(job_with("{ kind = \"bf16\" }"), "is no key of train.precision");
   EXPECT_ERROR(job_with("{ type = \"f64\", level = \"O2\" }"), "f64 has no levels");

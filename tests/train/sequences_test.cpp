@@ -174,13 +174,13 @@ TEST(BestCheckpoint, IsThatOfTheBestEpoch) {
   }
 }
 
-/// Early stopping sees the averages, and the best of them are what the model ends with.
-TEST(Swa, ItsAveragesAreWhatIsRestored) {
+/// Early stopping ends the run, and the model ends with the average of all its epochs.
+TEST(Swa, TheModelEndsWithItsAverage) {
   const auto swa = std::make_shared<Swa>(SwaOptions{.lr = 1, .start = 2});
   const Outcome out =
       run({9, 8, 7, 1, 5, 5, 5}, {swa, make_callback("early_stopping", {{"patience", std::int64_t{2}}})});
   EXPECT_EQ(out.history.epochs.size(), 6u);
-  EXPECT_EQ(out.weight, 3) << "the mean of epochs 2, 3 and 4";
+  EXPECT_EQ(out.weight, 4) << "the mean of epochs 2 to 6";
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ TEST(TuneMoves, SamplesInMemoryNeedNoWorkers) {
 }
 
 TEST(TuneMoves, KeysThatAVersionHasNotAreSkipped) {
-  for (const char* move : {"precision", "recompute", "deterministic"}) {
+  for (const char* move : {"precision", "recompute"}) {
     const Proposal p = SmallJob().propose(move);
     EXPECT_TRUE(p.variants.empty()) << move
                                     << ": this CPU is said to have no features, and the job sets nothing";

@@ -36,7 +36,7 @@ void Spans::reserve(int threads, std::size_t per_step) {
 }
 
 std::int64_t Spans::steps_of_room() const {
-  std::size_t room = capacity_;
+  std::size_t room = rings_.empty() ? capacity_ : rings_[0]->capacity();
   for (const auto& ring : rings_) room = std::min(room, ring->capacity());
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(room / per_step_));
 }

@@ -150,7 +150,7 @@ std::optional<double> steepest_rate(const std::vector<RatePoint>& points) {
     const double slope = slope_of(around(losses, i));
     if (slope < steepest) steepest = slope, best = i;
   }
-  return points[best].rate;
+  return steepest < 0 ? std::optional(points[best].rate) : std::nullopt;
 }
 
 RateResult find_rate(const Model& model, const nn::LossFn& loss, const optim::Optimizer& optimizer,

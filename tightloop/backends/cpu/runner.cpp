@@ -36,6 +36,8 @@ std::byte* aligned(std::byte* p) {
 
 Runner::Window::Window(const ir::Node& n) : batch(n.inputs[0].dim(0)), loops(n) {
   if (is_library_convolution(n)) library.emplace(library_convolution(n));
+  for (std::size_t i = 0; i < std::min(operands.size(), n.inputs.size()); ++i)
+    operands[i] = operand_of(&n, i);
 }
 
 std::int64_t Runner::Window::items(std::int64_t rows) const {
@@ -340,7 +342,7 @@ void Runner::run_window(std::size_t kernel, const Worker& worker, int part, int 
   const ir::Node* node = plan_.schedule.kernels[kernel].roots[0];
   const std::int64_t batch = window.batch.value({worker.context.batch, worker.context.rows});
   const auto input = [&](std::size_t i) -> const void* {
-    return i < node->inputs.size() ? memory_of(operand_of(node, i), worker) : nullptr;
+    return window.operands[i] != nullptr ? memory_of(window.operands[i], worker) : nullptr;
   };
   void* out = memory_of(node, worker);
   if (window.library)

@@ -11,6 +11,7 @@
 #include <tightloop/backends/cpu/windows/window_kernel.h>
 #include <tightloop/backends/executable.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -56,6 +57,7 @@ class Runner {
     std::int64_t items(std::int64_t batch) const;
 
     Dim batch;
+    std::array<const ir::Node*, 2> operands{};  ///< what is read, null where there is one input
     WindowKernel loops;
     std::optional<LibraryConvolution> library;
   };

@@ -43,11 +43,11 @@ void EarlyStopping::epoch(Run& run, const EpochRecord& record) {
 void EarlyStopping::keep(Run& run) {
   for (const auto& [path, array] : run.changing()) {
     const Array value = run.evaluated(path);
-    Array& own = best_weights_[path];
-    if (own.size_bytes() == value.size_bytes() && own.dtype() == value.dtype())
-      std::memcpy(own.bytes(), value.bytes(), value.size_bytes());
+    const auto [own, fresh] = best_weights_.try_emplace(path);
+    if (!fresh && own->second.dims() == value.dims() && own->second.dtype() == value.dtype())
+      std::memcpy(own->second.bytes(), value.bytes(), value.size_bytes());
     else
-      own = value.clone();
+      own->second = value.clone();
   }
 }
 

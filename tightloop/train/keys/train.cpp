@@ -178,7 +178,7 @@ Precision precision(const Value& v) {
   Precision out;
   for (const auto& [key, value] : *table) {
     if (key == "type")
-      out.type = precision_named(one_of(value, {"f32", "bf16", "f16"})).type;
+      out.type = precision_named(one_of(value, {"f32", "f64", "bf16", "f16"})).type;
     else if (key == "level")
       out.level = precision_named(one_of(value, {"O0", "O1", "O2", "O3"})).level;
     else if (key == "force")
