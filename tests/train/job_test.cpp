@@ -95,7 +95,7 @@ TEST(Job, ResolvedJobReadsBackAsItself) {
       "model.weights",      "data.images",          "data.split",          "data.fold",
       "data.window",        "data.eval_transforms", "train.limit_batches", "train.limit_validation_batches",
       "train.sanity_check", "train.unfreeze",       "train.swa",           "train.monitor",
-      "train.memory",       "train.recompute",      "train.profile"};
+      "train.recompute",    "train.profile"};
   for (const Key& key : job_keys()) {
     const std::string name = "\n" + std::string(key.path.substr(key.path.rfind('.') + 1)) + " = ";
     EXPECT_EQ(("\n" + resolved).find(name) == std::string::npos, without_default.contains(key.path))
