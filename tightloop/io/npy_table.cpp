@@ -74,7 +74,8 @@ NpyTable parse_npy_table(std::string_view text, const std::string& name) {
     throw Error(name + ": is no table: a list of records with named fields");
   NpyTable out{{}, 0, header.start, 0};
   for (const auto& [field, descr] : header.fields) {
-    const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](auto& t) { return t.descr == descr; });
+    const std::string_view wanted = descr;
+    const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](auto& t) { return t.descr == wanted; });
     if (type == kTypes.end())
       throw Error(name + ": the column '" + field + "' has the type '" + descr +
                   "'; read are <i8, <f4 and <f8");
