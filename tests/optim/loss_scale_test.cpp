@@ -63,7 +63,8 @@ const std::vector<Case> kCases{
 class Scaler : public ::testing::TestWithParam<std::tuple<CompileOptions, Case>> {};
 
 TEST_P(Scaler, FollowsTheTable) {
-  const auto& [backend, c] = GetParam();
+  const auto& backend = std::get<0>(GetParam());
+  const auto& c = std::get<1>(GetParam());
   check(c.rule);
   const auto feeds = [](double scale, std::int64_t good, std::int64_t left, bool finite) {
     Array flag(DType::boolean, {});
