@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <sstream>
 #include <string_view>
@@ -106,7 +105,7 @@ Array HistoryRows::table(const std::vector<EpochRecord>& epochs, std::size_t cou
   while (count_ < epochs.size()) add(epochs[count_], metrics.size());
   const std::size_t width = kOwn.size() + metrics.size() + extra_.size();
   Array out(DType::f64, {static_cast<std::int64_t>(count), static_cast<std::int64_t>(width)});
-  std::memcpy(out.bytes(), rows_.data(), count * width * sizeof(double));
+  std::copy_n(rows_.begin(), count * width, out.as<double>().data());
   return out;
 }
 
