@@ -19,9 +19,9 @@ struct Arguments {
   bool quick = false;
 };
 
-Json to_json(const std::vector<train::Finding>& findings) {
+Json to_json(const std::vector<train::Symptom>& findings) {
   Json list = Json::array();
-  for (const train::Finding& f : findings) {
+  for (const train::Symptom& f : findings) {
     Json entry{{"what", f.what}, {"health", train::name(f.health)}, {"found", f.found}};
     if (!f.advice.empty()) entry["advice"] = f.advice;
     list.push_back(std::move(entry));
@@ -48,7 +48,7 @@ void run(const Arguments& a) {
   const train::Probed probed = train::probe();
   std::optional<train::Measured> measured;
   if (!a.quick) measured = train::measure_machine(facts, probed.usable);
-  const std::vector<train::Finding> findings = train::examine(facts, probed, measured);
+  const std::vector<train::Symptom> findings = train::examine(facts, probed, measured);
   const auto warnings = std::count_if(findings.begin(), findings.end(),
                                       [](const auto& f) { return f.health == train::Health::warn; });
   if (a.json) {

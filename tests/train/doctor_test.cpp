@@ -47,15 +47,15 @@ Probed healthy() {
           .onednn = "2.6.3"};
 }
 
-const Finding& finding(const std::vector<Finding>& list, const std::string& what) {
-  for (const Finding& f : list)
+const Symptom& finding(const std::vector<Symptom>& list, const std::string& what) {
+  for (const Symptom& f : list)
     if (f.what == what) return f;
   throw std::runtime_error("no finding " + what);
 }
 
-std::vector<std::string> warnings(const std::vector<Finding>& list) {
+std::vector<std::string> warnings(const std::vector<Symptom>& list) {
   std::vector<std::string> out;
-  for (const Finding& f : list)
+  for (const Symptom& f : list)
     if (f.health == Health::warn) {
       out.push_back(f.what);
       EXPECT_FALSE(f.advice.empty()) << f.what << " says not what to do";

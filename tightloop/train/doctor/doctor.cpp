@@ -20,7 +20,7 @@ class Examination {
  public:
   Examination(const MachineFacts& facts, const Probed& probed) : f_(facts), p_(probed) {}
 
-  std::vector<Finding> run(const std::optional<Measured>& measured) {
+  std::vector<Symptom> run(const std::optional<Measured>& measured) {
     cores();
     openmp();
     siblings();
@@ -214,7 +214,7 @@ class Examination {
 
   const MachineFacts& f_;
   const Probed& p_;
-  std::vector<Finding> out_;
+  std::vector<Symptom> out_;
 };
 
 }  // namespace
@@ -224,16 +224,16 @@ std::string_view name(Health health) {
   return kNames[static_cast<std::size_t>(health)];
 }
 
-std::vector<Finding> examine(const MachineFacts& facts, const Probed& probed,
+std::vector<Symptom> examine(const MachineFacts& facts, const Probed& probed,
                              const std::optional<Measured>& measured) {
   return Examination(facts, probed).run(measured);
 }
 
-std::string findings_text(const std::vector<Finding>& findings) {
+std::string findings_text(const std::vector<Symptom>& findings) {
   std::size_t width = 0;
-  for (const Finding& f : findings) width = std::max(width, f.what.size());
+  for (const Symptom& f : findings) width = std::max(width, f.what.size());
   std::string out;
-  for (const Finding& f : findings) {
+  for (const Symptom& f : findings) {
     out += fmt::format("{:<4}  {:<{}}  {}\n", name(f.health), f.what, width, f.found);
     if (!f.advice.empty()) out += fmt::format("{:<{}}  -> {}\n", "", width + 6, f.advice);
   }

@@ -32,7 +32,7 @@ Measured measure_machine(const MachineFacts& facts, int threads);
 enum class Health : std::uint8_t { ok, note, warn };
 std::string_view name(Health health);
 
-struct Finding {
+struct Symptom {
   std::string what;  ///< "cores"
   Health health = Health::ok;
   std::string found;   ///< "2 of 4 usable: bound by affinity"
@@ -40,10 +40,10 @@ struct Finding {
 };
 
 /// What of the machine matters to training, and what will cost speed. `measured`: what was, if anything.
-std::vector<Finding> examine(const MachineFacts& facts, const Probed& probed,
+std::vector<Symptom> examine(const MachineFacts& facts, const Probed& probed,
                              const std::optional<Measured>& measured = {});
 
 /// A line each, advice below what it is about.
-std::string findings_text(const std::vector<Finding>& findings);
+std::string findings_text(const std::vector<Symptom>& findings);
 
 }  // namespace tightloop::train
